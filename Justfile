@@ -1,0 +1,80 @@
+# ./just lists the recipes, ./just NAME runs one. Nothing needs to be installed
+# by hand but Rust, g++ and Python with pip: what else a recipe needs it puts
+# into .tools/, pinned, the first time.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+set positional-arguments
+
+# Runs a command with Verilator in its environment.
+verilator := ".setup/verilator.sh"
+trisage := verilator + " cargo run --release --quiet --bin trisage --"
+
+# List the recipes
+default:
+    @{{ quote(just_executable()) }} --justfile {{ quote(justfile()) }} --list --unsorted
+
+# Build the `trisage` command (further arguments go to cargo)
+build *args: _rust
+    cargo build --release "$@"
+
+# Compare the software model and the simulated RTL with the reference sampler
+sim-verify seed="1": rtl-models \
+    (_verify "model" "tests/data/cora" seed) \
+    (_verify "rtl" "tests/data/cora" seed) \
+    (_verify "model" "gen:hub:nodes=3000" seed) \
+    (_verify "rtl" "gen:hub:nodes=3000" seed) \
+    (_verify "model" "gen:star:nodes=5000" seed) \
+    (_verify "rtl" "gen:star:nodes=5000" seed) \
+    (_verify "model" "gen:empty:nodes=100" seed) \
+    (_verify "rtl" "gen:empty:nodes=100" seed) \
+    (_verify "model" "gen:multi:nodes=500" seed) \
+    (_verify "rtl" "gen:multi:nodes=500" seed)
+
+# Run all tests of the workspace (further arguments go to `cargo test`)
+test *args: rtl-models
+    {{ verilator }} cargo test --workspace "$@"
+
+# Check format and lints of the Rust code, and lint the RTL
+lint: _rust && rtl-lint
+    cargo fmt --all --check
+    cargo clippy --locked --workspace --all-targets -- -D warnings
+
+# Lint the RTL with Verilator
+rtl-lint: _verilator
+    {{ verilator }} verilator --lint-only -Wall --top-module trisage_sampler \
+        $(if [[ -e hw/rtl/lint.vlt ]]; then echo hw/rtl/lint.vlt; fi) -F hw/rtl/files.f
+
+# Synthesise the RTL with Yosys: print its size, fail if it has a latch
+rtl-latches: _pyosys
+    .setup/pyosys.sh .setup/rtl_latches.py hw/rtl/files.f trisage_sampler target/rtl-latches.log
+
+# Compile the RTL models that tests and sim-verify run
+rtl-models: _verilator _rust
+    {{ trisage }} rtl build
+
+# Check licences and advisories of all dependencies (needs cargo-deny)
+deny: _rust
+    @cargo deny --version >/dev/null 2>&1 || \
+        { echo 'cargo-deny is not installed; get it with: cargo install --locked cargo-deny' >&2; exit 1; }
+    cargo deny check
+
+# All that CI checks
+ci: lint sim-verify test rtl-latches
+
+# Remove the installed tools; the next recipe that needs one installs it again
+clean-tools:
+    rm -rf .tools
+
+# One comparison with the reference; the seed replays it.
+_verify backend graph seed:
+    @printf '\n== %s: %s\n' "$1" "$2"
+    @{{ trisage }} verify --backend "$1" --graph "$2" --fanouts 10,10,10 --iterations 6 --seed "$3"
+
+_rust:
+    @.setup/rust.sh
+
+_verilator:
+    @.setup/verilator.sh
+
+_pyosys:
+    @.setup/pyosys.sh
