@@ -41,12 +41,14 @@ lint: _rust && rtl-lint
 
 # Lint the RTL with Verilator
 rtl-lint: _verilator
-    {{ verilator }} verilator --lint-only -Wall --top-module trisage_sampler \
-        $(if [[ -e hw/rtl/lint.vlt ]]; then echo hw/rtl/lint.vlt; fi) -F hw/rtl/files.f
+    @waivers=hw/rtl/lint.vlt; [[ -e $waivers ]] || waivers=; \
+        {{ verilator }} verilator --lint-only -Wall --quiet --top-module trisage_sampler $waivers -F hw/rtl/files.f
+    @echo 'rtl-lint: no warnings'
 
 # Synthesise the RTL with Yosys: print its size, fail if it has a latch
 rtl-latches: _pyosys
-    .setup/pyosys.sh .setup/rtl_latches.py hw/rtl/files.f trisage_sampler target/rtl-latches.log
+    @.setup/pyosys.sh .setup/rtl_latches.py hw/rtl/files.f trisage_sampler target/rtl-latches.log || \
+        { echo 'rtl-latches: failed; what Yosys did is in target/rtl-latches.log' >&2; exit 1; }
 
 # Compile the RTL models that tests and sim-verify run
 rtl-models: _verilator _rust
