@@ -52,7 +52,7 @@ rtl-latches: _pyosys
 
 # Compile the RTL models that tests and sim-verify run
 rtl-models: _verilator _rust
-    {{ trisage }} rtl build
+    {{ verilator }} cargo run --release --bin trisage -- rtl build
 
 # Check licences and advisories of all dependencies (needs cargo-deny)
 deny: _rust
