@@ -1,0 +1,106 @@
+// Widths, types, codes and the register map of the sampling kernel. hw/src/registers.rs and hw/src/status.rs hold the
+// host's reading of the same facts; tests compare them.
+package trisage_pkg;
+
+  // ---- Buses -------------------------------------------------------------------------------------------------------
+  localparam int unsigned AddrWidth   = 64;
+  localparam int unsigned LineBytes   = 64;              // one beat of every AXI data bus
+  localparam int unsigned LineWidth   = 8 * LineBytes;
+  localparam int unsigned LineWords   = LineBytes / 4;   // int32 elements in a line
+  localparam int unsigned IdWidth     = 6;
+  localparam int unsigned MaxChannels = 8;
+
+  typedef logic [AddrWidth-1:0]            addr_t;
+  typedef logic [LineWidth-1:0]            line_t;
+  typedef logic [LineBytes-1:0]            strobe_t;
+  typedef logic [$clog2(LineWords)-1:0]    lane_t;       // an int32 element of a line
+  typedef logic [IdWidth-1:0]              axi_id_t;
+
+  // ---- What is sampled ---------------------------------------------------------------------------------------------
+  localparam int unsigned MaxSeeds  = 1024;
+  localparam int unsigned MaxHops   = 4;
+  localparam int unsigned MaxFanout = 32;
+
+  typedef logic [31:0] word_t;
+  typedef logic [30:0] node_t;    // global node id
+  typedef logic [30:0] local_t;   // index into samples
+  typedef logic [30:0] pos_t;     // edge position
+  typedef logic [30:0] count_t;   // a number of elements
+  typedef logic [2:0]  hop_t;     // 0 for the seeds, then 1 to MaxHops
+
+  // ---- Status (hw/src/status.rs) -----------------------------------------------------------------------------------
+  localparam word_t StatusMagic   = 32'h5452_4953;
+  localparam word_t StatusVersion = 32'd1;
+  localparam int unsigned StatusLines = 7;
+  localparam int unsigned NumPorts    = MaxChannels + 3; // offs, idx0..7, mem, out
+  localparam int unsigned PortOffs    = 0;
+  localparam int unsigned PortIdx0    = 1;
+  localparam int unsigned PortMem     = MaxChannels + 1;
+  localparam int unsigned PortOut     = MaxChannels + 2;
+  localparam int unsigned NumStages   = 5;               // frontier, offsets, sampler, lines, dedup
+
+  typedef enum logic [15:0] {
+    StNone          = 16'd0,
+    StOk            = 16'd1,
+    StBadRequest    = 16'd2,
+    StOverflowNodes = 16'd3,
+    StOverflowEdges = 16'd4,
+    StTableFull     = 16'd5,
+    StReadError     = 16'd6,
+    StWriteError    = 16'd7,
+    StCorruptGraph  = 16'd8
+  } status_e;
+
+  localparam logic [15:0] BadHops      = 16'd1;
+  localparam logic [15:0] BadFanout    = 16'd2;
+  localparam logic [15:0] BadSeedCount = 16'd3;
+  localparam logic [15:0] BadAlignment = 16'd4;
+  localparam logic [15:0] BadSize      = 16'd5;
+  localparam logic [15:0] BadSeed      = 16'd6;
+  localparam logic [15:0] BadDuplicate = 16'd7;
+
+  localparam logic [15:0] CorruptRecord = 16'd1;
+  localparam logic [15:0] CorruptIndex  = 16'd2;
+
+  // ---- AXI4-Lite registers (hw/src/registers.rs) -------------------------------------------------------------------
+  typedef logic [11:0] reg_addr_t;
+
+  localparam reg_addr_t REG_CTRL          = 12'h000;
+  localparam reg_addr_t REG_GIE           = 12'h004;
+  localparam reg_addr_t REG_IER           = 12'h008;
+  localparam reg_addr_t REG_ISR           = 12'h00C;
+  localparam reg_addr_t REG_SEED          = 12'h010;
+  localparam reg_addr_t REG_MINIBATCH     = 12'h01C;
+  localparam reg_addr_t REG_NUM_NODES     = 12'h028;
+  localparam reg_addr_t REG_NUM_EDGES     = 12'h030;
+  localparam reg_addr_t REG_NUM_SEEDS     = 12'h038;
+  localparam reg_addr_t REG_NUM_HOPS      = 12'h040;
+  localparam reg_addr_t REG_FANOUT1       = 12'h048;
+  localparam reg_addr_t REG_FANOUT2       = 12'h050;
+  localparam reg_addr_t REG_FANOUT3       = 12'h058;
+  localparam reg_addr_t REG_FANOUT4       = 12'h060;
+  localparam reg_addr_t REG_NODE_CAPACITY = 12'h068;
+  localparam reg_addr_t REG_EDGE_CAPACITY = 12'h070;
+  localparam reg_addr_t REG_OFFSETS       = 12'h078;
+  localparam reg_addr_t REG_SEEDS         = 12'h084;
+  localparam reg_addr_t REG_NODE_LIST     = 12'h090;
+  localparam reg_addr_t REG_STATUS        = 12'h09C;
+  localparam reg_addr_t REG_SAMPLES       = 12'h0A8;
+  localparam reg_addr_t REG_ROWS          = 12'h0B4;
+  localparam reg_addr_t REG_COLS          = 12'h0C0;
+  localparam reg_addr_t REG_EDGES         = 12'h0CC;
+  localparam reg_addr_t REG_INDICES0      = 12'h0D8;
+  localparam reg_addr_t REG_INDICES1      = 12'h0E4;
+  localparam reg_addr_t REG_INDICES2      = 12'h0F0;
+  localparam reg_addr_t REG_INDICES3      = 12'h0FC;
+  localparam reg_addr_t REG_INDICES4      = 12'h108;
+  localparam reg_addr_t REG_INDICES5      = 12'h114;
+  localparam reg_addr_t REG_INDICES6      = 12'h120;
+  localparam reg_addr_t REG_INDICES7      = 12'h12C;
+  localparam reg_addr_t REG_IDENTITY      = 12'h180;
+  localparam reg_addr_t REG_CONFIG        = 12'h184;
+  localparam reg_addr_t REG_LAST_STATUS   = 12'h188;
+
+  localparam word_t IdentityValue = 32'h5452_4931;
+
+endpackage

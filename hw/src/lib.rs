@@ -1,0 +1,20 @@
+//! What a sampling card is, whatever stands behind it: the one device trait with its capabilities, errors and run report;
+//! the register map and the layout of card memory; and, beside this crate's sources, the RTL itself (`hw/rtl`).
+//!
+//! Nothing here knows a back end. The software model and the simulated RTL (crate `sim`) and the real card implement
+//! [`SamplerDevice`]; trainer and verifier use nothing else.
+
+#![forbid(unsafe_code)]
+
+pub mod card;
+mod device;
+mod error;
+mod memory;
+pub mod registers;
+mod report;
+pub mod status;
+
+pub use device::{Capabilities, Deadline, Feature, SLRS, SamplerDevice, Slot, Slr};
+pub use error::{BusAccess, DeviceError};
+pub use memory::{HostMemory, MemorySpace, OutputBuffers, OutputMemory};
+pub use report::{PortTraffic, RunReport, StageCycles};
