@@ -1,3 +1,4 @@
-//! Cards that are not there, behind [`hw::SamplerDevice`]: the RTL under Verilator.
+//! Cards that are not there, behind [`hw::SamplerDevice`]: the software model, and the RTL under Verilator.
 
 pub mod rtl;
+mod worker;

@@ -1,0 +1,328 @@
+//! Work behind the trait's `start` and `wait`: for each SLR a queue of runs that are done one after the other, with
+//! deadline, cancellation and poisoning. The three SLRs run at the same time.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Instant,
+};
+
+use hw::{Deadline, DeviceError, RunReport, SLRS, Slr};
+
+/// What a run looks at now and then, to end early when nobody waits for it any more.
+#[derive(Debug, Default)]
+pub(crate) struct Cancel(AtomicBool);
+
+impl Cancel {
+    /// Whether the run is to end.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+type Outcome = Result<RunReport, DeviceError>;
+type Job = Box<dyn FnOnce(&Cancel) -> Outcome + Send>;
+
+/// Background workers, one an SLR. Dropping them cancels what is in flight and returns when it has ended.
+pub(crate) struct Workers {
+    backend: &'static str,
+    queue_depth: usize,
+    pool: rayon::ThreadPool,
+    lanes: [Arc<Lane>; SLRS],
+}
+
+impl Workers {
+    /// Workers for which at most `queue_depth` runs an SLR may be started and not yet waited for.
+    ///
+    /// # Errors
+    /// [`DeviceError::Backend`] if the system gives no more threads.
+    pub(crate) fn new(backend: &'static str, queue_depth: usize) -> Result<Self, DeviceError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(SLRS)
+            .thread_name(move |index| format!("{backend}-slr{index}"))
+            .build()
+            .map_err(|error| DeviceError::Backend { backend, message: format!("cannot start its threads: {error}") })?;
+        Ok(Self { backend, queue_depth, pool, lanes: Default::default() })
+    }
+
+    /// Queues `job` and returns at once. What it returns is handed out by [`Workers::wait`], with `elapsed` set to the time
+    /// that the job itself took.
+    ///
+    /// # Errors
+    /// [`DeviceError::Poisoned`], [`DeviceError::Busy`]; the job is dropped then.
+    pub(crate) fn start(
+        &self,
+        slr: Slr,
+        job: impl FnOnce(&Cancel) -> Outcome + Send + 'static,
+    ) -> Result<(), DeviceError> {
+        let lane = &self.lanes[slr.index()];
+        let mut state = lane.lock();
+        state.check(slr)?;
+        if state.in_flight == self.queue_depth {
+            return Err(DeviceError::Busy { slr });
+        }
+        state.in_flight += 1;
+        state.queued.push_back(Box::new(job));
+        if !state.running {
+            state.running = true;
+            let (lane, backend) = (Arc::clone(lane), self.backend);
+            self.pool.spawn(move || lane.work(backend));
+        }
+        Ok(())
+    }
+
+    /// Waits for the oldest run of `slr`.
+    ///
+    /// After an error from which the SLR cannot go on (a timeout, a stall, a failed assertion, a broken protocol) it is
+    /// poisoned: whatever is in flight is told to end, and only [`DeviceError::Poisoned`] comes back.
+    ///
+    /// # Errors
+    /// [`DeviceError::Poisoned`], [`DeviceError::Idle`], [`DeviceError::Timeout`], or what ended the run.
+    pub(crate) fn wait(&self, slr: Slr, deadline: Deadline) -> Outcome {
+        let lane = &self.lanes[slr.index()];
+        let mut state = lane.lock();
+        state.check(slr)?;
+        if state.in_flight == 0 {
+            return Err(DeviceError::Idle { slr });
+        }
+        loop {
+            if let Some(outcome) = state.finished.pop_front() {
+                state.in_flight -= 1;
+                if let Err(error) = &outcome
+                    && poisons(error)
+                {
+                    lane.poison(&mut state, error);
+                }
+                return outcome;
+            }
+            state = match deadline.remaining() {
+                None => lane.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(left) if !left.is_zero() => {
+                    lane.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+                Some(_) => {
+                    let limit = deadline.limit().unwrap_or_default();
+                    let error = DeviceError::Timeout { slr, limit, detail: None };
+                    lane.poison(&mut state, &error);
+                    return Err(error);
+                }
+            };
+        }
+    }
+
+    /// Whether nothing is in flight on `slr`, so that its memory may be changed.
+    ///
+    /// # Errors
+    /// [`DeviceError::Poisoned`], [`DeviceError::Busy`].
+    pub(crate) fn require_idle(&self, slr: Slr) -> Result<(), DeviceError> {
+        let state = self.lanes[slr.index()].lock();
+        state.check(slr)?;
+        if state.in_flight > 0 { Err(DeviceError::Busy { slr }) } else { Ok(()) }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        for lane in &self.lanes {
+            lane.stop(&mut lane.lock());
+        }
+        for lane in &self.lanes {
+            let mut state = lane.lock();
+            while state.running {
+                state = lane.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workers").field("backend", &self.backend).finish_non_exhaustive()
+    }
+}
+
+/// Whether an SLR cannot go on after this error of a run.
+fn poisons(error: &DeviceError) -> bool {
+    use DeviceError::{Assertion, Protocol, Stalled, Timeout};
+    matches!(error, Timeout { .. } | Stalled { .. } | Assertion { .. } | Protocol { .. })
+}
+
+#[derive(Default)]
+struct Lane {
+    state: Mutex<State>,
+    changed: Condvar,
+    cancel: Cancel,
+}
+
+#[derive(Default)]
+struct State {
+    queued: VecDeque<Job>,
+    finished: VecDeque<Outcome>,
+    /// Runs that were started and not yet waited for.
+    in_flight: usize,
+    /// Whether a thread of the pool works for this SLR.
+    running: bool,
+    /// The error after which the SLR cannot go on.
+    poison: Option<String>,
+}
+
+impl State {
+    fn check(&self, slr: Slr) -> Result<(), DeviceError> {
+        self.poison.clone().map_or(Ok(()), |cause| Err(DeviceError::Poisoned { slr, cause }))
+    }
+}
+
+impl Lane {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what is queued, in order, until nothing is.
+    fn work(&self, backend: &'static str) {
+        let mut state = self.lock();
+        while let Some(job) = state.queued.pop_front() {
+            drop(state);
+            let begin = Instant::now();
+            let mut outcome = catch_unwind(AssertUnwindSafe(|| job(&self.cancel)))
+                .unwrap_or_else(|panic| Err(DeviceError::Backend { backend, message: sentence(panic.as_ref()) }));
+            if let Ok(report) = &mut outcome {
+                report.elapsed = begin.elapsed();
+            }
+            state = self.lock();
+            state.finished.push_back(outcome);
+            self.changed.notify_all();
+        }
+        state.running = false;
+        self.changed.notify_all();
+    }
+
+    fn poison(&self, state: &mut State, error: &DeviceError) {
+        state.poison = Some(error.to_string());
+        self.stop(state);
+    }
+
+    /// Ends the run that is being done, soon, and drops those that are queued.
+    fn stop(&self, state: &mut State) {
+        self.cancel.0.store(true, Relaxed);
+        state.queued.clear();
+    }
+}
+
+fn sentence(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    format!("a run ended in a panic, which is a bug in trisage: {}", text.unwrap_or("no message"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use golden::HopCounts;
+    use std::{
+        sync::{Barrier, mpsc},
+        thread,
+        time::Duration,
+    };
+
+    const S: [Slr; SLRS] = Slr::ALL;
+
+    fn report(nodes: u32) -> RunReport {
+        let hops = HopCounts { nodes: vec![nodes], edges: vec![] };
+        RunReport { hops, elapsed: Duration::ZERO, cycles: None, ports: vec![], stages: vec![] }
+    }
+
+    fn until_cancelled(cancel: &Cancel) -> Outcome {
+        while !cancel.is_set() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(report(0))
+    }
+
+    #[test]
+    fn the_three_run_at_the_same_time() {
+        let workers = Workers::new("test", 1).unwrap();
+        let barrier = Arc::new(Barrier::new(SLRS));
+        for slr in S {
+            let barrier = Arc::clone(&barrier);
+            let job = move |_: &Cancel| {
+                barrier.wait();
+                Ok(report(1))
+            };
+            workers.start(slr, job).unwrap();
+        }
+        for slr in S {
+            assert_eq!(workers.wait(slr, Deadline::never()).unwrap().hops.nodes, [1]);
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_starts_and_the_queue_has_an_end() {
+        let workers = Workers::new("test", 2).unwrap();
+        assert_eq!(workers.wait(S[0], Deadline::never()), Err(DeviceError::Idle { slr: S[0] }));
+        for n in 0..2 {
+            workers.start(S[0], move |_| Ok(report(n))).unwrap();
+        }
+        assert_eq!(workers.start(S[0], |_| Ok(report(9))), Err(DeviceError::Busy { slr: S[0] }));
+        assert_eq!(workers.require_idle(S[0]), Err(DeviceError::Busy { slr: S[0] }));
+        assert_eq!(workers.require_idle(S[1]), Ok(()));
+        for n in 0..2 {
+            assert_eq!(workers.wait(S[0], Deadline::never()).unwrap().hops.nodes, [n]);
+        }
+        assert_eq!(workers.require_idle(S[0]), Ok(()));
+    }
+
+    #[test]
+    fn a_timeout_poisons_its_slr_only() {
+        let workers = Workers::new("test", 1).unwrap();
+        workers.start(S[1], until_cancelled).unwrap();
+        let limit = Duration::from_millis(5);
+        let timeout = workers.wait(S[1], Deadline::after(limit)).unwrap_err();
+        assert_eq!(timeout, DeviceError::Timeout { slr: S[1], limit, detail: None });
+        let poisoned = DeviceError::Poisoned { slr: S[1], cause: timeout.to_string() };
+        assert_eq!(workers.wait(S[1], Deadline::never()), Err(poisoned.clone()));
+        assert_eq!(workers.start(S[1], |_| Ok(report(0))), Err(poisoned));
+        workers.start(S[0], |_| Ok(report(7))).unwrap();
+        assert_eq!(workers.wait(S[0], Deadline::never()).unwrap().hops.nodes, [7]);
+    }
+
+    #[test]
+    fn an_error_of_the_run_poisons_only_where_it_must() {
+        let workers = Workers::new("test", 1).unwrap();
+        let assertion = DeviceError::Assertion { slr: S[2], cycle: 8, message: "no".into() };
+        for (error, usable) in [(DeviceError::NoGraph, true), (assertion, false)] {
+            let copy = error.clone();
+            workers.start(S[2], move |_| Err(copy)).unwrap();
+            assert_eq!(workers.wait(S[2], Deadline::never()), Err(error));
+            assert_eq!(workers.require_idle(S[2]).is_ok(), usable);
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let workers = Workers::new("test", 1).unwrap();
+        workers.start(S[0], |_| panic!("seven")).unwrap();
+        assert!(workers.wait(S[0], Deadline::never()).unwrap_err().to_string().contains("seven"));
+    }
+
+    #[test]
+    fn dropping_the_workers_ends_what_is_in_flight() {
+        let workers = Workers::new("test", 2).unwrap();
+        let (tell, told) = mpsc::channel();
+        workers
+            .start(S[0], move |cancel| {
+                tell.send("begun").unwrap();
+                let outcome = until_cancelled(cancel);
+                tell.send("ended").unwrap();
+                outcome
+            })
+            .unwrap();
+        workers.start(S[0], |_| unreachable!("it was still queued")).unwrap();
+        assert_eq!(told.recv(), Ok("begun"));
+        drop(workers);
+        assert_eq!(told.try_recv(), Ok("ended"));
+    }
+}
