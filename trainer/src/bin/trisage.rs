@@ -1,0 +1,3 @@
+//! The `trisage` command.
+
+fn main() {}
