@@ -16,6 +16,39 @@ package trisage_pkg;
   typedef logic [$clog2(LineWords)-1:0]    lane_t;       // an int32 element of a line
   typedef logic [IdWidth-1:0]              axi_id_t;
 
+  typedef struct packed {
+    axi_id_t    id;
+    addr_t      addr;
+    logic [7:0] len;
+    logic [2:0] size;
+    logic [1:0] burst;
+  } axi_ax_t;                                            // AR and AW
+
+  typedef struct packed {
+    axi_id_t    id;
+    line_t      data;
+    logic [1:0] resp;
+    logic       last;
+  } axi_r_t;
+
+  typedef struct packed {
+    line_t      data;
+    strobe_t    strb;
+    logic       last;
+  } axi_w_t;
+
+  typedef struct packed {
+    axi_id_t    id;
+    logic [1:0] resp;
+  } axi_b_t;
+
+  localparam logic [1:0] AxiBurstIncr = 2'b01;
+
+  // A burst of one line. A line is aligned, so it never crosses a 4 KiB border.
+  function automatic axi_ax_t axi_single_line(addr_t addr);
+    return '{id: '0, addr: addr, len: '0, size: 3'($clog2(LineBytes)), burst: AxiBurstIncr};
+  endfunction
+
   // ---- What is sampled ---------------------------------------------------------------------------------------------
   localparam int unsigned MaxSeeds  = 1024;
   localparam int unsigned MaxHops   = 4;
@@ -27,6 +60,61 @@ package trisage_pkg;
   typedef logic [30:0] pos_t;     // edge position
   typedef logic [30:0] count_t;   // a number of elements
   typedef logic [2:0]  hop_t;     // 0 for the seeds, then 1 to MaxHops
+
+  localparam word_t FanoutAll = 32'hFFFF_FFFF;
+
+  // ---- Items of the pipeline ---------------------------------------------------------------------------------------
+  // Every stage hands on items in order. An End follows the last item of a phase (the seeds, or one hop) through all
+  // stages, so a stage that has passed it on is empty. An error travels in order too: what is reported does not depend on
+  // timing.
+  typedef enum logic [1:0] {
+    ItemData,
+    ItemEnd,
+    ItemReadError,   // detail: the port
+    ItemCorrupt      // detail: a Corrupt* code, or CorruptSeed
+  } item_e;
+
+  typedef logic [3:0] item_detail_t;
+
+  typedef struct packed {
+    item_e        kind;
+    item_detail_t detail;
+    local_t       v;       // node that is expanded (data and errors)
+  } item_t;
+
+  // A node to expand: its local and its global id.
+  typedef struct packed {
+    item_t item;
+    node_t id;
+  } frontier_t;
+
+  // Its in-edges: positions start .. start + degree.
+  typedef struct packed {
+    item_t  item;
+    pos_t   start;
+    count_t degree;
+  } extent_t;
+
+  // One drawn edge.
+  typedef struct packed {
+    item_t item;
+    pos_t  pos;
+  } edge_t;
+
+  // One drawn edge with its source; in the seed phase a seed.
+  typedef struct packed {
+    item_t item;
+    pos_t  pos;
+    node_t u;
+  } arc_t;
+
+  // The same with what the hash table says of the source.
+  typedef struct packed {
+    arc_t   arc;
+    local_t u_local;
+    logic   is_new;
+    logic   full;          // is_new, but there is no place in the table
+  } resolved_t;
 
   // ---- Status (hw/src/status.rs) -----------------------------------------------------------------------------------
   localparam word_t StatusMagic   = 32'h5452_4953;
@@ -61,6 +149,41 @@ package trisage_pkg;
 
   localparam logic [15:0] CorruptRecord = 16'd1;
   localparam logic [15:0] CorruptIndex  = 16'd2;
+  localparam item_detail_t CorruptSeed  = 4'd3;          // inside the pipeline only; reported as BadSeed
+
+  // Why a run ended early.
+  typedef struct packed {
+    status_e     code;
+    logic [15:0] detail;
+    hop_t        hop;
+    word_t       node;
+  } fault_t;
+
+  // The first error response that a port has seen.
+  typedef struct packed {
+    logic        seen;
+    logic [1:0]  resp;
+    addr_t       addr;
+  } bus_fault_t;
+
+  // The arguments of a run.
+  typedef struct packed {
+    logic [63:0]                   seed;
+    logic [63:0]                   minibatch;
+    word_t                         num_nodes;
+    word_t                         num_edges;
+    word_t                         num_seeds;
+    word_t                         num_hops;
+    word_t [MaxHops-1:0]           fanouts;
+    word_t                         node_capacity;
+    word_t                         edge_capacity;
+    addr_t                         offsets;
+    addr_t                         seeds;
+    addr_t                         node_list;
+    addr_t                         status;
+    addr_t [3:0]                   outputs;              // samples, rows, cols, edges
+    addr_t [MaxChannels-1:0]       indices;
+  } command_t;
 
   // ---- AXI4-Lite registers (hw/src/registers.rs) -------------------------------------------------------------------
   typedef logic [11:0] reg_addr_t;

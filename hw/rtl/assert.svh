@@ -1,0 +1,21 @@
+// Assertions of the design. A module that uses them has clk_i and rst_ni. Synthesis sees nothing of them.
+`ifndef TRISAGE_ASSERT_SVH
+`define TRISAGE_ASSERT_SVH
+
+`ifdef SYNTHESIS
+  `define ASSERT(name, prop)
+  `define ASSERT_STABLE(name, valid, ready, data)
+`else
+  // `prop` holds in every cycle out of reset.
+  `define ASSERT(name, prop) \
+    name : assert property (@(posedge clk_i) disable iff (!rst_ni) prop) \
+    else $error("%m does not hold");
+
+  // A valid that is not taken stays, with the same data.
+  `define ASSERT_STABLE(name, valid, ready, data) \
+    name : assert property (@(posedge clk_i) disable iff (!rst_ni) \
+      ((valid) && !(ready)) |=> ((valid) && $stable(data))) \
+    else $error("%m: a waiting item was dropped or changed");
+`endif
+
+`endif

@@ -1,0 +1,214 @@
+// Gives each node its local id: a hash table of rows with four slots, probed row by row from the node's hash. A node that
+// is not there is entered with the next id.
+//
+// Hash: the upper bits of node * 0x9E3779B1 modulo 2^32 (Knuth, TAOCP vol. 3, 6.4). A slot counts only in the epoch in which
+// it was written, so a new mini-batch finds an empty table without clearing; the table is cleared after reset and when the
+// epochs have been used up.
+`include "assert.svh"
+
+module dedup_table
+  import trisage_pkg::*;
+#(
+  parameter int unsigned TableLog2  = 19,   // log2 of the slots
+  parameter int unsigned EpochWidth = 20,
+  parameter int unsigned ProbeLimit = 16    // rows looked at before the table counts as full
+) (
+  input  logic      clk_i,
+  input  logic      rst_ni,
+
+  input  logic      start_i,                // a run begins: forget all nodes; not before ready_o
+  output logic      ready_o,                // not clearing
+  output logic      busy_o,
+
+  input  logic      in_valid_i,
+  output logic      in_ready_o,
+  input  arc_t      in_i,
+
+  output logic      out_valid_o,
+  input  logic      out_ready_i,
+  output resolved_t out_o
+);
+
+  localparam int unsigned SlotsPerRow = 4;
+  localparam int unsigned RowBits     = TableLog2 - 2;
+  localparam int unsigned IdBits      = 21;
+  localparam word_t       Multiplier  = 32'h9E37_79B1;
+
+  typedef logic [RowBits-1:0]    row_addr_t;
+  typedef logic [EpochWidth-1:0] epoch_t;
+  typedef logic [IdBits-1:0]     id_t;
+
+  typedef struct packed {
+    node_t  key;
+    id_t    id;
+    epoch_t epoch;
+  } slot_t;
+
+  typedef slot_t [SlotsPerRow-1:0] row_t;
+
+  // ---- Hash: three registers that synthesis moves into the multiplier; a queue takes what comes out -----------------
+  typedef struct packed {
+    arc_t      arc;
+    row_addr_t row;
+  } hashed_t;
+
+  localparam int unsigned HashQueue = 8;
+
+  arc_t              hash_arc_q [3];
+  word_t             product_q  [3];
+  logic [2:0]        hash_valid_q;
+  logic [3:0]        credits_q;             // places in the queue not yet promised
+  logic              queue_ready, hashed_valid, hashed_taken;
+  hashed_t           hashed;
+
+  assign in_ready_o = credits_q != '0;
+
+  always_ff @(posedge clk_i) begin
+    hash_arc_q[0] <= in_i;
+    product_q[0]  <= {1'b0, in_i.u} * Multiplier;
+    for (int unsigned i = 1; i < 3; i++) begin
+      hash_arc_q[i] <= hash_arc_q[i-1];
+      product_q[i]  <= product_q[i-1];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      hash_valid_q <= '0;
+      credits_q    <= 4'(HashQueue);
+    end else begin
+      hash_valid_q <= {hash_valid_q[1:0], in_valid_i && in_ready_o};
+      credits_q    <= credits_q - 4'(in_valid_i && in_ready_o) + 4'(hashed_taken);
+    end
+  end
+
+  fifo #(.T(hashed_t), .Depth(HashQueue)) u_hashed (
+    .clk_i, .rst_ni,
+    .in_valid_i  (hash_valid_q[2]),
+    .in_ready_o  (queue_ready),
+    .in_data_i   ('{arc: hash_arc_q[2], row: product_q[2][31 -: RowBits]}),
+    .out_valid_o (hashed_valid),
+    .out_ready_i (hashed_taken),
+    .out_data_o  (hashed)
+  );
+
+  // ---- Table -------------------------------------------------------------------------------------------------------
+  typedef enum logic [2:0] {Clearing, Idle, Wait1, Wait2, Compare} state_e;
+  typedef logic [$clog2(ProbeLimit)-1:0] probe_t;
+
+  state_e    state_q;
+  row_addr_t row_q;                         // row under the probe, or to be cleared
+  probe_t    probe_q;
+  epoch_t    epoch_q;
+  local_t    next_id_q;
+  logic      write;
+  row_t      row, row_new;
+
+  table_ram #(.Width($bits(row_t)), .AddrBits(RowBits)) u_ram (
+    .clk_i,
+    .write_i      (write),
+    .write_addr_i (row_q),
+    .write_data_i (row_new),
+    .read_addr_i  (row_q),
+    .read_data_o  (row)
+  );
+
+  logic                           hit, has_room, last_probe, decided, fire, is_data;
+  id_t                            hit_id;
+  logic [$clog2(SlotsPerRow)-1:0] room;
+
+  always_comb begin
+    hit      = 1'b0;
+    hit_id   = '0;
+    has_room = 1'b0;
+    room     = '0;
+    for (int unsigned i = 0; i < SlotsPerRow; i++) begin
+      if (row[i].epoch == epoch_q && row[i].key == hashed.arc.u) begin
+        hit     = 1'b1;
+        hit_id |= row[i].id;
+      end
+      if (row[i].epoch != epoch_q) begin
+        has_room = 1'b1;
+        room     = 2'(i);
+      end
+    end
+  end
+
+  assign is_data    = hashed.arc.item.kind == ItemData;
+  assign last_probe = probe_q == probe_t'(ProbeLimit - 1);
+  assign decided    = hit || has_room || last_probe;
+
+  always_comb begin
+    row_new       = row;
+    row_new[room] = '{key: hashed.arc.u, id: id_t'(next_id_q), epoch: epoch_q};
+    if (state_q == Clearing) row_new = '0;
+  end
+
+  assign out_valid_o = (state_q == Idle && hashed_valid && !is_data) || (state_q == Compare && decided);
+  assign fire        = out_valid_o && out_ready_i;
+  assign write       = state_q == Clearing || (state_q == Compare && fire && !hit && has_room);
+
+  assign hashed_taken  = fire;
+  assign out_o.arc     = hashed.arc;
+  assign out_o.u_local = hit ? local_t'(hit_id) : next_id_q;
+  assign out_o.is_new  = !hit;
+  assign out_o.full    = !hit && !has_room;
+
+  assign ready_o = state_q != Clearing;
+  assign busy_o  = hashed_valid;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Clearing;
+      row_q   <= '0;
+      probe_q <= '0;
+      epoch_q <= '0;
+    end else begin
+      case (state_q)
+        Clearing: begin
+          row_q <= row_q + 1'b1;
+          if (row_q == '1) state_q <= Idle;
+        end
+        Idle: begin
+          row_q   <= hashed.row;
+          probe_q <= '0;
+          if (start_i) begin
+            // Epoch 0 means cleared, so it is never used.
+            epoch_q <= epoch_q == '1 ? epoch_t'(1) : epoch_q + 1'b1;
+            if (epoch_q == '1) begin
+              state_q <= Clearing;
+              row_q   <= '0;
+            end
+          end else if (hashed_valid && is_data) begin
+            state_q <= Wait1;
+          end
+        end
+        Wait1: state_q <= Wait2;
+        Wait2: state_q <= Compare;
+        Compare: begin
+          if (fire) begin
+            state_q <= Idle;
+          end else if (!decided) begin
+            row_q   <= row_q + 1'b1;
+            probe_q <= probe_q + 1'b1;
+            state_q <= Wait1;
+          end
+        end
+        default: state_q <= Idle;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i)                                next_id_q <= '0;
+    else if (fire && is_data && out_o.is_new)   next_id_q <= next_id_q + 1'b1;
+  end
+
+  if (TableLog2 < 4 || TableLog2 > IdBits) begin : gen_size
+    $error("TableLog2 must be 4 to 21");
+  end
+
+  `ASSERT(QueueHasRoom, hash_valid_q[2] |-> queue_ready)
+  `ASSERT(StartWhenEmpty, start_i |-> (state_q == Idle && !hashed_valid && hash_valid_q == '0))
+
+endmodule
