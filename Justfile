@@ -42,7 +42,7 @@ lint: _rust && rtl-lint
 # Lint the RTL with Verilator
 rtl-lint: _verilator
     @waivers=hw/rtl/lint.vlt; [[ -e $waivers ]] || waivers=; \
-        {{ verilator }} verilator --lint-only -Wall --quiet --top-module trisage_sampler $waivers -F hw/rtl/files.f
+        {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl --top-module trisage_sampler $waivers -F hw/rtl/files.f
     @echo 'rtl-lint: no warnings'
 
 # Synthesise the RTL with Yosys: print its size, fail if it has a latch

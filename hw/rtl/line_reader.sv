@@ -81,7 +81,7 @@ module line_reader
     end
   end
 
-  `ASSERT(AddressAligned, req_valid_i |-> (req_addr_i % LineBytes) == 0)
+  `ASSERT(AddressAligned, req_valid_i |-> req_addr_i[$clog2(LineBytes)-1:0] == '0)
   `ASSERT(AnswerExpected, r_valid_i |-> (pending_valid && r_i.last && r_i.id == '0))
   `ASSERT_STABLE(ArStable, ar_valid_o, ar_ready_i, ar_o)
 

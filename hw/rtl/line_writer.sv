@@ -9,6 +9,7 @@ module line_writer
   input  logic       clk_i,
   input  logic       rst_ni,
   input  logic       clear_i,           // a run begins: forget counter and fault
+  input  logic       count_i,           // count what is asked for
 
   input  logic       req_valid_i,
   output logic       req_ready_o,
@@ -17,7 +18,7 @@ module line_writer
   input  strobe_t    req_strb_i,
 
   output logic       idle_o,            // every write has been answered
-  output word_t      writes_o,          // writes issued in this run
+  output word_t      writes_o,          // writes asked for in this run
   output bus_fault_t fault_o,           // the first error of this run
 
   output logic       aw_valid_o,
@@ -84,7 +85,7 @@ module line_writer
       writes_o     <= '0;
       fault_o.seen <= 1'b0;
     end else begin
-      if (aw_valid_o && aw_ready_i) writes_o <= writes_o + 1'b1;
+      if (push && count_i) writes_o <= writes_o + 1'b1;
       if (b_valid_i && b_i.resp[1]) fault_o.seen <= 1'b1;
     end
   end
@@ -96,7 +97,7 @@ module line_writer
     end
   end
 
-  `ASSERT(AddressAligned, req_valid_i |-> (req_addr_i % LineBytes) == 0)
+  `ASSERT(AddressAligned, req_valid_i |-> req_addr_i[$clog2(LineBytes)-1:0] == '0)
   `ASSERT(AnswerExpected, b_valid_i |-> (pending_valid && b_i.id == '0))
   `ASSERT_STABLE(AwStable, aw_valid_o, aw_ready_i, aw_o)
   `ASSERT_STABLE(WStable, w_valid_o, w_ready_i, w_o)

@@ -7,6 +7,8 @@ module trisage_sampler
   parameter int unsigned INDEX_CHANNELS = 4,
   // log2 of the slots of the hash table that gives local ids.
   parameter int unsigned TABLE_LOG2 = 19,
+  // Width of the epoch that tells one mini-batch's entries from another's; the table is cleared when all have been used.
+  parameter int unsigned EPOCH_WIDTH = 20,
   // Reads that may be outstanding on each port, a power of two.
   parameter int unsigned WINDOW = 32,
   // Rounds of the ChaCha block function. The contract says 8; anything else is another sampler.
@@ -212,3 +214,143 @@ module trisage_sampler
   input  axi_id_t     m_axi_out_bid,
   input  logic [1:0]  m_axi_out_bresp
 );
+
+  // The reset is registered once more, as its net spans the whole SLR.
+  logic rst_nq;
+  always_ff @(posedge ap_clk) rst_nq <= ap_rst_n;
+
+  logic        start, start_taken, done, continue_run, idle;
+  command_t    command;
+  logic [31:0] last_status;
+
+  control_slave #(.IndexChannels(INDEX_CHANNELS), .TableLog2(TABLE_LOG2)) u_control (
+    .clk_i         (ap_clk),
+    .rst_ni        (rst_nq),
+    .aw_valid_i    (s_axi_control_awvalid),
+    .aw_ready_o    (s_axi_control_awready),
+    .aw_addr_i     (s_axi_control_awaddr),
+    .w_valid_i     (s_axi_control_wvalid),
+    .w_ready_o     (s_axi_control_wready),
+    .w_data_i      (s_axi_control_wdata),
+    .w_strb_i      (s_axi_control_wstrb),
+    .b_valid_o     (s_axi_control_bvalid),
+    .b_ready_i     (s_axi_control_bready),
+    .ar_valid_i    (s_axi_control_arvalid),
+    .ar_ready_o    (s_axi_control_arready),
+    .ar_addr_i     (s_axi_control_araddr),
+    .r_valid_o     (s_axi_control_rvalid),
+    .r_ready_i     (s_axi_control_rready),
+    .r_data_o      (s_axi_control_rdata),
+    .interrupt_o   (interrupt),
+    .start_o       (start),
+    .start_taken_i (start_taken),
+    .done_i        (done),
+    .continue_o    (continue_run),
+    .idle_i        (idle),
+    .command_o     (command),
+    .last_status_i (last_status)
+  );
+
+  assign s_axi_control_bresp = 2'b00;
+  assign s_axi_control_rresp = 2'b00;
+
+  // ---- Structs to flat ports ----------------------------------------------------------------------------------------
+  axi_ax_t                   offs_ar, mem_ar, mem_aw, out_aw;
+  axi_ax_t [MaxChannels-1:0] idx_ar;
+  axi_r_t                    offs_r, mem_r;
+  axi_r_t  [MaxChannels-1:0] idx_r;
+  logic    [MaxChannels-1:0] idx_ar_valid, idx_ar_ready, idx_r_valid, idx_r_ready;
+  axi_w_t                    mem_w, out_w;
+  axi_b_t                    mem_b, out_b;
+
+  assign {m_axi_offs_arid, m_axi_offs_araddr, m_axi_offs_arlen, m_axi_offs_arsize, m_axi_offs_arburst} = offs_ar;
+  assign offs_r = {m_axi_offs_rid, m_axi_offs_rdata, m_axi_offs_rresp, m_axi_offs_rlast};
+  assign {m_axi_mem_arid, m_axi_mem_araddr, m_axi_mem_arlen, m_axi_mem_arsize, m_axi_mem_arburst} = mem_ar;
+  assign mem_r = {m_axi_mem_rid, m_axi_mem_rdata, m_axi_mem_rresp, m_axi_mem_rlast};
+  assign {m_axi_mem_awid, m_axi_mem_awaddr, m_axi_mem_awlen, m_axi_mem_awsize, m_axi_mem_awburst} = mem_aw;
+  assign {m_axi_mem_wdata, m_axi_mem_wstrb, m_axi_mem_wlast} = mem_w;
+  assign mem_b = {m_axi_mem_bid, m_axi_mem_bresp};
+  assign {m_axi_out_awid, m_axi_out_awaddr, m_axi_out_awlen, m_axi_out_awsize, m_axi_out_awburst} = out_aw;
+  assign {m_axi_out_wdata, m_axi_out_wstrb, m_axi_out_wlast} = out_w;
+  assign out_b = {m_axi_out_bid, m_axi_out_bresp};
+
+  assign {m_axi_idx0_arid, m_axi_idx0_araddr, m_axi_idx0_arlen, m_axi_idx0_arsize, m_axi_idx0_arburst} = idx_ar[0];
+  assign idx_r[0] = {m_axi_idx0_rid, m_axi_idx0_rdata, m_axi_idx0_rresp, m_axi_idx0_rlast};
+  assign {m_axi_idx1_arid, m_axi_idx1_araddr, m_axi_idx1_arlen, m_axi_idx1_arsize, m_axi_idx1_arburst} = idx_ar[1];
+  assign idx_r[1] = {m_axi_idx1_rid, m_axi_idx1_rdata, m_axi_idx1_rresp, m_axi_idx1_rlast};
+  assign {m_axi_idx2_arid, m_axi_idx2_araddr, m_axi_idx2_arlen, m_axi_idx2_arsize, m_axi_idx2_arburst} = idx_ar[2];
+  assign idx_r[2] = {m_axi_idx2_rid, m_axi_idx2_rdata, m_axi_idx2_rresp, m_axi_idx2_rlast};
+  assign {m_axi_idx3_arid, m_axi_idx3_araddr, m_axi_idx3_arlen, m_axi_idx3_arsize, m_axi_idx3_arburst} = idx_ar[3];
+  assign idx_r[3] = {m_axi_idx3_rid, m_axi_idx3_rdata, m_axi_idx3_rresp, m_axi_idx3_rlast};
+  assign {m_axi_idx4_arid, m_axi_idx4_araddr, m_axi_idx4_arlen, m_axi_idx4_arsize, m_axi_idx4_arburst} = idx_ar[4];
+  assign idx_r[4] = {m_axi_idx4_rid, m_axi_idx4_rdata, m_axi_idx4_rresp, m_axi_idx4_rlast};
+  assign {m_axi_idx5_arid, m_axi_idx5_araddr, m_axi_idx5_arlen, m_axi_idx5_arsize, m_axi_idx5_arburst} = idx_ar[5];
+  assign idx_r[5] = {m_axi_idx5_rid, m_axi_idx5_rdata, m_axi_idx5_rresp, m_axi_idx5_rlast};
+  assign {m_axi_idx6_arid, m_axi_idx6_araddr, m_axi_idx6_arlen, m_axi_idx6_arsize, m_axi_idx6_arburst} = idx_ar[6];
+  assign idx_r[6] = {m_axi_idx6_rid, m_axi_idx6_rdata, m_axi_idx6_rresp, m_axi_idx6_rlast};
+  assign {m_axi_idx7_arid, m_axi_idx7_araddr, m_axi_idx7_arlen, m_axi_idx7_arsize, m_axi_idx7_arburst} = idx_ar[7];
+  assign idx_r[7] = {m_axi_idx7_rid, m_axi_idx7_rdata, m_axi_idx7_rresp, m_axi_idx7_rlast};
+  assign {m_axi_idx7_arvalid, m_axi_idx6_arvalid, m_axi_idx5_arvalid, m_axi_idx4_arvalid,
+    m_axi_idx3_arvalid, m_axi_idx2_arvalid, m_axi_idx1_arvalid, m_axi_idx0_arvalid} = idx_ar_valid;
+  assign {m_axi_idx7_rready, m_axi_idx6_rready, m_axi_idx5_rready, m_axi_idx4_rready,
+    m_axi_idx3_rready, m_axi_idx2_rready, m_axi_idx1_rready, m_axi_idx0_rready} = idx_r_ready;
+  assign idx_ar_ready = {m_axi_idx7_arready, m_axi_idx6_arready, m_axi_idx5_arready, m_axi_idx4_arready,
+    m_axi_idx3_arready, m_axi_idx2_arready, m_axi_idx1_arready, m_axi_idx0_arready};
+  assign idx_r_valid = {m_axi_idx7_rvalid, m_axi_idx6_rvalid, m_axi_idx5_rvalid, m_axi_idx4_rvalid,
+    m_axi_idx3_rvalid, m_axi_idx2_rvalid, m_axi_idx1_rvalid, m_axi_idx0_rvalid};
+
+  sampler_core #(
+    .IndexChannels (INDEX_CHANNELS),
+    .TableLog2     (TABLE_LOG2),
+    .EpochWidth    (EPOCH_WIDTH),
+    .Window        (WINDOW),
+    .ChachaRounds  (CHACHA_ROUNDS)
+  ) u_core (
+    .clk_i           (ap_clk),
+    .rst_ni          (rst_nq),
+    .start_i         (start),
+    .start_taken_o   (start_taken),
+    .done_o          (done),
+    .continue_i      (continue_run),
+    .idle_o          (idle),
+    .command_i       (command),
+    .last_status_o   (last_status),
+    .offs_ar_valid_o (m_axi_offs_arvalid),
+    .offs_ar_ready_i (m_axi_offs_arready),
+    .offs_ar_o       (offs_ar),
+    .offs_r_valid_i  (m_axi_offs_rvalid),
+    .offs_r_ready_o  (m_axi_offs_rready),
+    .offs_r_i        (offs_r),
+    .idx_ar_valid_o  (idx_ar_valid),
+    .idx_ar_ready_i  (idx_ar_ready),
+    .idx_ar_o        (idx_ar),
+    .idx_r_valid_i   (idx_r_valid),
+    .idx_r_ready_o   (idx_r_ready),
+    .idx_r_i         (idx_r),
+    .mem_ar_valid_o  (m_axi_mem_arvalid),
+    .mem_ar_ready_i  (m_axi_mem_arready),
+    .mem_ar_o        (mem_ar),
+    .mem_r_valid_i   (m_axi_mem_rvalid),
+    .mem_r_ready_o   (m_axi_mem_rready),
+    .mem_r_i         (mem_r),
+    .mem_aw_valid_o  (m_axi_mem_awvalid),
+    .mem_aw_ready_i  (m_axi_mem_awready),
+    .mem_aw_o        (mem_aw),
+    .mem_w_valid_o   (m_axi_mem_wvalid),
+    .mem_w_ready_i   (m_axi_mem_wready),
+    .mem_w_o         (mem_w),
+    .mem_b_valid_i   (m_axi_mem_bvalid),
+    .mem_b_ready_o   (m_axi_mem_bready),
+    .mem_b_i         (mem_b),
+    .out_aw_valid_o  (m_axi_out_awvalid),
+    .out_aw_ready_i  (m_axi_out_awready),
+    .out_aw_o        (out_aw),
+    .out_w_valid_o   (m_axi_out_wvalid),
+    .out_w_ready_i   (m_axi_out_wready),
+    .out_w_o         (out_w),
+    .out_b_valid_i   (m_axi_out_bvalid),
+    .out_b_ready_o   (m_axi_out_bready),
+    .out_b_i         (out_b)
+  );
+
+endmodule
