@@ -37,7 +37,7 @@ def cells_after_synthesis(file_list: str, top: str) -> Counter[str]:
     design = yosys.Design()
     for command in (
         # One thread, so that a second run gives the same netlist.
-        f"read_slang --threads 1 --ignore-assertions --top {top} -F {file_list}",
+        f"read_slang --threads 1 --ignore-assertions -DSYNTHESIS -I {os.path.dirname(file_list)} --top {top} -F {file_list}",
         "check -assert",  # loops of logic; mapped cells would hide them
         f"synth_xilinx -family xcup -flatten -top {top}",
         "stat -tech xilinx",
