@@ -1,4 +1,5 @@
 //! Cards that are not there, behind [`hw::SamplerDevice`]: the software model, and the RTL under Verilator.
 
+pub mod model;
 pub mod rtl;
 mod worker;

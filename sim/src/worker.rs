@@ -235,11 +235,11 @@ mod tests {
         RunReport { hops, elapsed: Duration::ZERO, cycles: None, ports: vec![], stages: vec![] }
     }
 
-    fn until_cancelled(cancel: &Cancel) -> Outcome {
+    fn until_cancelled(cancel: &Cancel) -> RunReport {
         while !cancel.is_set() {
             thread::sleep(Duration::from_millis(1));
         }
-        Ok(report(0))
+        report(0)
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_timeout_poisons_its_slr_only() {
         let workers = Workers::new("test", 1).unwrap();
-        workers.start(S[1], until_cancelled).unwrap();
+        workers.start(S[1], |cancel| Ok(until_cancelled(cancel))).unwrap();
         let limit = Duration::from_millis(5);
         let timeout = workers.wait(S[1], Deadline::after(limit)).unwrap_err();
         assert_eq!(timeout, DeviceError::Timeout { slr: S[1], limit, detail: None });
@@ -315,9 +315,9 @@ mod tests {
         workers
             .start(S[0], move |cancel| {
                 tell.send("begun").unwrap();
-                let outcome = until_cancelled(cancel);
+                let report = until_cancelled(cancel);
                 tell.send("ended").unwrap();
-                outcome
+                Ok(report)
             })
             .unwrap();
         workers.start(S[0], |_| unreachable!("it was still queued")).unwrap();

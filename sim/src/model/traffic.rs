@@ -1,0 +1,125 @@
+//! What a run reads and writes in card memory, by port. Every access is a burst of one 64-byte line.
+
+use std::ops::Range;
+
+use hw::{
+    PortTraffic,
+    card::{LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, Port},
+    status::STATUS_BYTES,
+};
+
+/// Lines that a range of int32 elements touches.
+pub(super) fn lines(elements: &Range<usize>) -> u64 {
+    if elements.is_empty() {
+        return 0;
+    }
+    ((elements.end - 1) / LINE_ELEMENTS - elements.start / LINE_ELEMENTS + 1) as u64
+}
+
+/// The lines of one run.
+#[derive(Clone, Debug)]
+pub(super) struct Traffic {
+    /// Index channels of the kernel: 1, 2, 4 or 8.
+    channels: usize,
+    offs: u64,
+    idx: [u64; MAX_CHANNELS],
+    mem_reads: u64,
+    mem_writes: u64,
+    out: u64,
+    /// The line that the last drawn edge of this hop lies in.
+    last_line: Option<usize>,
+}
+
+impl Traffic {
+    /// Of a run of a kernel with `channels` index channels, which ends with a status block.
+    pub(super) fn new(channels: usize) -> Self {
+        let status = (STATUS_BYTES / LINE_BYTES) as u64;
+        Self { channels, offs: 0, idx: [0; 8], mem_reads: 0, mem_writes: status, out: 0, last_line: None }
+    }
+
+    /// The seeds are read, and enter the node list.
+    pub(super) fn seeds(&mut self, seeds: usize) {
+        self.mem_reads += lines(&(0..seeds));
+        self.node_list(&(0..seeds));
+    }
+
+    /// A hop begins that expands `frontier`, a range of the node list: it is read back, and the offsets of each node.
+    pub(super) fn frontier(&mut self, frontier: &Range<usize>) {
+        self.mem_reads += lines(frontier);
+        self.offs += frontier.len() as u64;
+        self.last_line = None;
+    }
+
+    /// A phase (seeds or hop) ends that has appended this range to the node list. A line is written when it is full, and
+    /// at the end of a phase.
+    pub(super) fn node_list(&mut self, appended: &Range<usize>) {
+        self.mem_writes += lines(appended);
+    }
+
+    /// An edge is drawn. It shares the read of the edge before, if that lies in the same line.
+    #[inline]
+    pub(super) fn edge(&mut self, position: u32) {
+        let line = position as usize / LINE_ELEMENTS;
+        if self.last_line != Some(line) {
+            self.idx[line & (self.channels - 1)] += 1;
+            self.last_line = Some(line);
+        }
+    }
+
+    /// The outputs are complete.
+    pub(super) fn outputs(&mut self, nodes: usize, edges: usize) {
+        self.out += lines(&(0..nodes)) + 3 * lines(&(0..edges));
+    }
+
+    /// The counts of each port that the kernel has.
+    pub(super) fn ports(&self) -> Vec<PortTraffic> {
+        let of = |port: Port| {
+            let (reads, writes) = match port {
+                Port::Offs => (self.offs, 0),
+                Port::Idx(channel) => (self.idx[usize::from(channel)], 0),
+                Port::Mem => (self.mem_reads, self.mem_writes),
+                Port::Out => (0, self.out),
+            };
+            PortTraffic { port: port.name(), reads, read_beats: reads, writes, write_beats: writes }
+        };
+        let has = |port: &Port| !matches!(port, Port::Idx(channel) if usize::from(*channel) >= self.channels);
+        Port::ALL.into_iter().filter(has).map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hw::card::place_of_edge;
+
+    #[test]
+    fn lines_of_a_range() {
+        let of = |elements: Range<usize>| lines(&elements);
+        assert_eq!([of(0..0), of(5..5), of(0..1), of(0..16), of(0..17), of(15..17), of(5..16)], [0, 0, 1, 1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn channels_are_dealt_as_the_card_has_them() {
+        for channels in [1, 2, 4, 8] {
+            for position in (0..600).step_by(16) {
+                let mut traffic = Traffic::new(channels);
+                traffic.edge(position);
+                let (channel, _) = place_of_edge(position as usize, channels);
+                assert_eq!(traffic.idx.iter().position(|&reads| reads == 1), Some(channel));
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_in_a_line_share_its_read_within_a_hop() {
+        let mut traffic = Traffic::new(2);
+        traffic.frontier(&(0..3));
+        for position in [0, 15, 16, 17, 1] {
+            traffic.edge(position);
+        }
+        traffic.frontier(&(3..5));
+        traffic.edge(2);
+        assert_eq!(traffic.idx[..2], [3, 1]);
+        assert_eq!((traffic.offs, traffic.mem_reads, traffic.mem_writes), (5, 2, 7));
+    }
+}

@@ -1,0 +1,293 @@
+//! The software model against the reference sampler: results, overflows and memory traffic.
+
+use std::{sync::Arc, time::Duration};
+
+use golden::{Buffer, Capacity, CscGraph, Fanout, HopCounts, NodeId, Request, SampleError, Silent, SubGraph};
+use hw::{Deadline, DeviceError, OutputBuffers, OutputMemory, PortTraffic, SamplerDevice, Slot, Slr, card};
+use proptest::prelude::*;
+use sim::model::{ModelOptions, SoftwareModel};
+
+const SLOT: Slot = Slot(0);
+
+fn graph(in_edges: &[Vec<u32>]) -> CscGraph {
+    let ends = in_edges.iter().scan(0, |end, edges| {
+        *end += edges.len() as u32;
+        Some(*end)
+    });
+    let indptr = std::iter::once(0).chain(ends).collect();
+    CscGraph::new(indptr, in_edges.iter().flatten().copied().map(NodeId::new).collect()).unwrap()
+}
+
+/// Small graphs in which parallel edges, self-loops, isolated nodes and hubs are all likely.
+fn graphs() -> impl Strategy<Value = CscGraph> {
+    let degree = prop_oneof![3 => 0..4usize, 4 => 0..40usize, 1 => 0..300usize];
+    (1..60u32)
+        .prop_flat_map(move |nodes| {
+            let in_edges = degree.clone().prop_flat_map(move |n| prop::collection::vec(0..nodes, n));
+            prop::collection::vec(in_edges, nodes as usize)
+        })
+        .prop_map(|in_edges| graph(&in_edges))
+}
+
+fn fanouts() -> impl Strategy<Value = Vec<Fanout>> {
+    let fanout = prop_oneof![
+        2 => Just(Fanout::All),
+        2 => Just(Fanout::Count(0)),
+        1 => Just(Fanout::Count(1)),
+        2 => Just(Fanout::Count(32)),
+        1 => Just(Fanout::Count(33)),
+        1 => Just(Fanout::Count(1024)),
+        6 => (1..20u32).prop_map(Fanout::Count),
+    ];
+    prop::collection::vec(fanout, 1..=4)
+}
+
+fn cases() -> impl Strategy<Value = (CscGraph, Request)> {
+    (graphs(), fanouts(), any::<u64>(), any::<u64>())
+        .prop_flat_map(|(graph, fanouts, seed, minibatch)| {
+            let all: Vec<u32> = (0..graph.nodes() as u32).collect();
+            let seeds =
+                (0..=all.len()).prop_flat_map(move |n| prop::sample::subsequence(all.clone(), n)).prop_shuffle();
+            (Just(graph), Just(fanouts), seeds, Just(seed), Just(minibatch))
+        })
+        .prop_map(|(graph, fanouts, seeds, seed, minibatch)| {
+            let seeds = seeds.into_iter().map(NodeId::new).collect();
+            (graph, Request { seed, minibatch, seeds, fanouts })
+        })
+}
+
+fn worst_case(graph: &CscGraph, request: &Request) -> Capacity {
+    Capacity::worst_case(graph, request.seeds.len(), &request.fanouts)
+}
+
+fn model(graph: &CscGraph, channels: usize) -> SoftwareModel {
+    let model = SoftwareModel::new(ModelOptions { channels }).unwrap();
+    model.load_graph(&Arc::new(graph.clone()), &Silent).unwrap();
+    model
+}
+
+/// Binds buffers of this capacity, all -1.
+fn bind(model: &SoftwareModel, slr: Slr, slot: Slot, capacity: Capacity) -> OutputBuffers {
+    let outputs = OutputBuffers::host(capacity);
+    for buffer in Buffer::ALL {
+        let OutputMemory::Host(memory) = outputs.get(buffer) else { panic!("not in host memory") };
+        memory.fill(-1);
+    }
+    model.bind_outputs(slr, slot, outputs.clone()).unwrap();
+    outputs
+}
+
+/// The buffers hold the sub-graph, and nothing was written past it.
+fn assert_equal(outputs: &OutputBuffers, hops: &HopCounts, expected: &SubGraph) {
+    assert_eq!(hops, &expected.hops);
+    for buffer in Buffer::ALL {
+        let OutputMemory::Host(memory) = outputs.get(buffer) else { panic!("not in host memory") };
+        let mut written = memory.to_vec(0..memory.len());
+        let past = written.split_off(expected.buffer(buffer).len());
+        assert_eq!(written, expected.buffer(buffer), "{buffer:?}");
+        assert!(past.iter().all(|&element| element == -1), "past the end of {buffer:?}");
+    }
+}
+
+/// Runs on one SLR and compares with the reference, also where the capacity runs out.
+fn assert_as_reference(model: &SoftwareModel, slr: Slr, graph: &CscGraph, request: &Request, capacity: Capacity) {
+    let outputs = bind(model, slr, SLOT, capacity);
+    model.start(slr, SLOT, request).unwrap();
+    match (model.wait(slr, Deadline::never()), golden::sample(graph, request, capacity)) {
+        (Ok(report), Ok(expected)) => assert_equal(&outputs, &report.hops, &expected),
+        (
+            Err(DeviceError::Overflow { overflow, emitted }),
+            Err(SampleError::Overflow { overflow: expected, emitted: prefix }),
+        ) => {
+            assert_eq!(overflow, expected);
+            assert_equal(&outputs, &emitted, &prefix);
+        }
+        (ours, reference) => panic!("{ours:?}\nbut the reference: {reference:?}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn it_samples_what_the_reference_samples((graph, request) in cases()) {
+        let model = model(&graph, 4);
+        for slr in Slr::ALL {
+            assert_as_reference(&model, slr, &graph, &request, worst_case(&graph, &request));
+        }
+    }
+
+    #[test]
+    fn it_stops_where_the_reference_stops(
+        (graph, request) in cases(),
+        nodes in prop_oneof![0..80usize, Just(usize::MAX)],
+        edges in prop_oneof![0..400usize, Just(usize::MAX)],
+    ) {
+        let model = model(&graph, 4);
+        let worst = worst_case(&graph, &request);
+        let small = Capacity { nodes: nodes.min(worst.nodes), edges: edges.min(worst.edges) };
+        // What an overflow leaves behind must not be seen in the next run.
+        for capacity in [small, worst] {
+            assert_as_reference(&model, Slr::ALL[1], &graph, &request, capacity);
+        }
+    }
+
+    #[test]
+    fn it_counts_the_lines_that_the_kernel_moves(
+        (graph, request) in cases(),
+        channels in prop::sample::select(vec![1usize, 2, 4, 8]),
+    ) {
+        let model = model(&graph, channels);
+        let slr = Slr::ALL[2];
+        bind(&model, slr, SLOT, worst_case(&graph, &request));
+        model.start(slr, SLOT, &request).unwrap();
+        let report = model.wait(slr, Deadline::never()).unwrap();
+        let sub = golden::sample(&graph, &request, Capacity::UNBOUNDED).unwrap();
+        prop_assert_eq!(report.ports, traffic_of(&request, &sub, channels));
+    }
+}
+
+#[test]
+fn every_capacity_of_one_request_runs_out_as_in_the_reference() {
+    let in_edges: Vec<_> = (0..12u32).map(|v| (0..v % 5).map(|i| (v * 7 + i * i * 3) % 12).collect()).collect();
+    let graph = graph(&in_edges);
+    let seeds = [4, 9, 3].map(NodeId::new).to_vec();
+    let fanouts = vec![Fanout::Count(2), Fanout::All, Fanout::Count(3)];
+    let request = Request { seed: 5, minibatch: 2, seeds, fanouts };
+    let whole = golden::sample(&graph, &request, Capacity::UNBOUNDED).unwrap();
+    let model = model(&graph, 4);
+    for nodes in 0..=whole.samples.len() {
+        for edges in 0..=whole.edges.len() {
+            assert_as_reference(&model, Slr::ALL[0], &graph, &request, Capacity { nodes, edges });
+        }
+    }
+}
+
+#[test]
+fn a_hub_is_drawn_from_and_taken_whole() {
+    let spokes = 70_000;
+    let mut in_edges: Vec<Vec<u32>> = vec![vec![0; 3]; spokes as usize + 1];
+    in_edges[0] = (1..=spokes).collect();
+    let graph = graph(&in_edges);
+    let model = model(&graph, 4);
+    for fanouts in [
+        vec![Fanout::All, Fanout::Count(2)],
+        vec![Fanout::Count(1024); 2],
+        vec![Fanout::Count(1024); 8],
+        vec![Fanout::Count(17), Fanout::Count(0), Fanout::All],
+    ] {
+        let request = Request { seed: 1, minibatch: 0, seeds: vec![NodeId::new(7), NodeId::new(0)], fanouts };
+        assert_as_reference(&model, Slr::ALL[0], &graph, &request, worst_case(&graph, &request));
+    }
+}
+
+#[test]
+fn three_slrs_with_two_slots_each_at_a_time() {
+    let in_edges: Vec<_> = (0..500u32).map(|v| (0..v % 23).map(|i| (v * i + 11 * i) % 500).collect()).collect();
+    let graph = graph(&in_edges);
+    let model = model(&graph, 4);
+    let request = |slr: Slr, slot: Slot| Request {
+        seed: 77,
+        minibatch: (slr.index() * 10) as u64 + u64::from(slot.0),
+        seeds: (0..100).map(|i| NodeId::new(i * 5)).collect(),
+        fanouts: vec![Fanout::Count(4), Fanout::Count(6)],
+    };
+    let capacity = worst_case(&graph, &request(Slr::ALL[0], SLOT));
+    let slots = [Slot(0), Slot(1)];
+    let runs = Slr::ALL.map(|slr| slots.map(|slot| (slr, slot, bind(&model, slr, slot, capacity))));
+    for (slr, slot, _) in runs.iter().flatten() {
+        model.start(*slr, *slot, &request(*slr, *slot)).unwrap();
+    }
+    for slr in Slr::ALL {
+        assert_eq!(model.start(slr, SLOT, &request(slr, SLOT)), Err(DeviceError::Busy { slr }));
+        assert_eq!(model.bind_outputs(slr, Slot(2), OutputBuffers::host(capacity)), Err(DeviceError::Busy { slr }));
+    }
+    for (slr, slot, outputs) in runs.iter().flatten() {
+        let report = model.wait(*slr, Deadline::never()).unwrap();
+        assert_equal(outputs, &report.hops, &golden::sample(&graph, &request(*slr, *slot), capacity).unwrap());
+    }
+    for slr in Slr::ALL {
+        assert_eq!(model.wait(slr, Deadline::never()), Err(DeviceError::Idle { slr }));
+    }
+}
+
+#[test]
+fn what_it_refuses() {
+    let slr = Slr::ALL[0];
+    let request = |fanout| Request { seed: 0, minibatch: 0, seeds: vec![], fanouts: vec![fanout] };
+    let model = SoftwareModel::new(ModelOptions::default()).unwrap();
+    assert_eq!(model.start(slr, SLOT, &request(Fanout::All)), Err(DeviceError::NoGraph));
+    model.load_graph(&Arc::new(graph(&[vec![]])), &Silent).unwrap();
+    assert_eq!(model.start(slr, SLOT, &request(Fanout::All)), Err(DeviceError::NotBound { slr, slot: SLOT }));
+    assert_eq!(
+        model.start(slr, SLOT, &request(Fanout::Count(1025))).unwrap_err().to_string(),
+        "fan-out 1025 of hop 1 is too large; the software model takes 0 to 1024, or 'all'"
+    );
+    let refused = SoftwareModel::new(ModelOptions { channels: 3 }).unwrap_err();
+    assert!(refused.to_string().contains("3 index channels"));
+}
+
+#[test]
+fn dropping_it_ends_the_runs_in_flight() {
+    const NODES: u32 = 1_000_000;
+    let edge = |position: u32| NodeId::new(position.wrapping_mul(2_654_435_761) % NODES);
+    let indptr = (0..=NODES).map(|v| v * 8).collect();
+    let graph = CscGraph::new(indptr, (0..NODES * 8).map(edge).collect()).unwrap();
+    let model = model(&graph, 4);
+    let seeds = (0..1000).map(NodeId::new).collect();
+    let request = Request { seed: 0, minibatch: 0, seeds, fanouts: vec![Fanout::All; 8] };
+    for slr in Slr::ALL {
+        let outputs = OutputBuffers::host(Capacity { nodes: NODES as usize, edges: graph.edges() });
+        model.bind_outputs(slr, SLOT, outputs).unwrap();
+        model.start(slr, SLOT, &request).unwrap();
+        model.start(slr, SLOT, &request).unwrap();
+    }
+    let begin = std::time::Instant::now();
+    drop(model);
+    assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+}
+
+/// The kernel's traffic, counted the long way, element by element, from the reference's result.
+fn traffic_of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTraffic> {
+    let line = |element: usize| element / card::LINE_ELEMENTS;
+    let (mut offs, mut idx) = (0, vec![0; channels]);
+    let (mut mem_reads, mut mem_writes) = (request.seeds.chunks(card::LINE_ELEMENTS).count(), 7);
+
+    // The node list: a line goes out when it is full, and at the end of a phase if it holds anything new.
+    let mut elements = 0;
+    for &appended in &sub.hops.nodes {
+        let mut unwritten = false;
+        for _ in 0..appended {
+            elements += 1;
+            unwritten = elements % card::LINE_ELEMENTS != 0;
+            mem_writes += usize::from(!unwritten);
+        }
+        mem_writes += usize::from(unwritten);
+    }
+
+    let (mut node, mut edge) = (0, 0);
+    for (hop, &fanout) in request.fanouts.iter().enumerate() {
+        let frontier = node..node + sub.hops.nodes[hop] as usize;
+        let drawn = edge..edge + sub.hops.edges[hop] as usize;
+        (node, edge) = (frontier.end, drawn.end);
+        if fanout != Fanout::Count(0) {
+            offs += frontier.len();
+            let mut lines: Vec<usize> = frontier.map(line).collect();
+            lines.dedup();
+            mem_reads += lines.len();
+        }
+        let mut lines: Vec<usize> = sub.edges[drawn].iter().map(|position| line(position.index())).collect();
+        lines.dedup();
+        for n in lines {
+            idx[card::place_of_edge(n * card::LINE_ELEMENTS, channels).0] += 1;
+        }
+    }
+    let out = sub.samples.len().div_ceil(card::LINE_ELEMENTS) + 3 * sub.edges.len().div_ceil(card::LINE_ELEMENTS);
+
+    let port = |port: card::Port, reads: usize, writes: usize| {
+        let (reads, writes) = (reads as u64, writes as u64);
+        PortTraffic { port: port.name(), reads, read_beats: reads, writes, write_beats: writes }
+    };
+    let mut ports = vec![port(card::Port::Offs, offs, 0)];
+    ports.extend((0..).zip(&idx).map(|(channel, &reads)| port(card::Port::Idx(channel), reads, 0)));
+    ports.extend([port(card::Port::Mem, mem_reads, mem_writes), port(card::Port::Out, 0, out)]);
+    ports
+}
