@@ -1,0 +1,369 @@
+// The verilated kernel behind trisage_model.h. Compiled with TRISAGE_WAVES for FST waves, with TRISAGE_COVERAGE for coverage,
+// with TRISAGE_CHECK_PATHS to look for combinational paths from inputs to outputs.
+#include "trisage_model.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "Vtrisage_sampler.h"
+#include "verilated.h"
+#ifdef TRISAGE_WAVES
+#include "verilated_fst_c.h"
+#endif
+#ifdef TRISAGE_COVERAGE
+#include "verilated_cov.h"
+#endif
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr std::size_t kMostText = 4096;
+
+// Thrown where Verilator's runtime would end the process.
+struct Fatal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace
+
+struct trisage_model {
+  VerilatedContext context;
+  std::unique_ptr<Vtrisage_sampler> top;
+  trisage_pins pins{};
+  uint64_t cycles = 0;
+  std::string printed;  // in this clock
+  std::string error;
+#ifdef TRISAGE_WAVES
+  std::unique_ptr<VerilatedFstC> waves;
+#endif
+
+  trisage_model(uint32_t fill, uint32_t seed) {
+    context.threads(1);
+    context.randReset(static_cast<int>(fill));
+    context.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);  // 0 would be a seed of the runtime's choice
+    context.fatalOnError(false);
+#ifdef TRISAGE_WAVES
+    context.traceEverOn(true);
+#endif
+  }
+
+  void start();
+  bool clock();
+  void dump() {
+#ifdef TRISAGE_WAVES
+    if (waves) waves->dump(context.time());
+#endif
+  }
+  void print(const std::string &text) {
+    if (printed.size() < kMostText) printed += text;
+  }
+};
+
+namespace {
+
+// The model that this thread evaluates: the receiver of what Verilator's runtime says.
+thread_local trisage_model *current = nullptr;
+
+class Current {
+ public:
+  explicit Current(trisage_model *model) {
+    current = model;
+    Verilated::threadContextp(&model->context);
+  }
+  ~Current() { current = nullptr; }
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+};
+
+std::string place(const char *file, int line, const char *text) {
+  if (!file || !*file) return text;
+  const char *name = std::strrchr(file, '/');
+  return std::string(name ? name + 1 : file) + ':' + std::to_string(line) + ": " + text;
+}
+
+void say(const std::string &text) {
+  if (current) {
+    current->print(text);
+  } else {
+    std::fputs(text.c_str(), stderr);
+  }
+}
+
+}  // namespace
+
+int trisage_print(const char *format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  const int length = std::vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  say(text);
+  return length;
+}
+
+void vl_finish(const char *file, int line, const char *) {
+  say(place(file, line, "$finish was called\n"));
+  Verilated::threadContextp()->gotFinish(true);
+}
+
+void vl_stop(const char *file, int line, const char *) {
+  // The assertion's own text was printed before.
+  if (current && current->printed.empty()) say(place(file, line, "$stop was called\n"));
+  Verilated::threadContextp()->gotError(true);
+  Verilated::threadContextp()->gotFinish(true);
+}
+
+void vl_fatal(const char *file, int line, const char *, const char *text) {
+  throw Fatal(place(file, line, text));  // callers do not expect it to return
+}
+
+void vl_warn(const char *file, int line, const char *, const char *text) { say(place(file, line, text) + '\n'); }
+
+// ---- Pins ------------------------------------------------------------------------------------------------------------
+
+// DO(number, name) for each port of a kind.
+#define READ_PORTS(DO) \
+  DO(0, offs)          \
+  DO(1, idx0)          \
+  DO(2, idx1)          \
+  DO(3, idx2)          \
+  DO(4, idx3)          \
+  DO(5, idx4)          \
+  DO(6, idx5)          \
+  DO(7, idx6)          \
+  DO(8, idx7)          \
+  DO(9, mem)
+#define WRITE_PORTS(DO) \
+  DO(0, mem)            \
+  DO(1, out)
+
+// DO(pin) for each pin of a channel or slave, by direction.
+#define READ_OUT(DO, n, p) \
+  DO(n, p, arvalid) DO(n, p, arid) DO(n, p, araddr) DO(n, p, arlen) DO(n, p, arsize) DO(n, p, arburst) DO(n, p, rready)
+#define READ_IN(DO, n, p) DO(n, p, arready) DO(n, p, rvalid) DO(n, p, rid) DO(n, p, rresp) DO(n, p, rlast)
+#define WRITE_OUT(DO, n, p)                                                                                       \
+  DO(n, p, awvalid) DO(n, p, awid) DO(n, p, awaddr) DO(n, p, awlen) DO(n, p, awsize) DO(n, p, awburst)            \
+  DO(n, p, wvalid) DO(n, p, wstrb) DO(n, p, wlast) DO(n, p, bready)
+#define WRITE_IN(DO, n, p) DO(n, p, awready) DO(n, p, wready) DO(n, p, bvalid) DO(n, p, bid) DO(n, p, bresp)
+#define CONTROL_OUT(DO) DO(awready) DO(wready) DO(bvalid) DO(bresp) DO(arready) DO(rvalid) DO(rdata) DO(rresp)
+#define CONTROL_IN(DO) \
+  DO(awvalid) DO(awaddr) DO(wvalid) DO(wdata) DO(wstrb) DO(bready) DO(arvalid) DO(araddr) DO(rready)
+
+namespace {
+
+void apply(Vtrisage_sampler &top, const trisage_pins &pins) {
+#define CONTROL_PIN(pin) top.s_axi_control_##pin = pins.control.pin;
+  CONTROL_IN(CONTROL_PIN)
+#undef CONTROL_PIN
+  top.ap_rst_n = pins.control.rst_n;
+#define READ_PIN(n, p, pin) top.m_axi_##p##_##pin = pins.read[n].pin;
+#define READ_PORT(n, p)          \
+  READ_IN(READ_PIN, n, p)        \
+  if (pins.read[n].rvalid) std::memcpy(top.m_axi_##p##_rdata.data(), pins.read[n].rdata, TRISAGE_LINE_BYTES);
+  READ_PORTS(READ_PORT)
+#undef READ_PORT
+#undef READ_PIN
+#define WRITE_PIN(n, p, pin) top.m_axi_##p##_##pin = pins.write[n].pin;
+#define WRITE_PORT(n, p) WRITE_IN(WRITE_PIN, n, p)
+  WRITE_PORTS(WRITE_PORT)
+#undef WRITE_PORT
+#undef WRITE_PIN
+}
+
+void fetch(const Vtrisage_sampler &top, trisage_pins &pins) {
+#define CONTROL_PIN(pin) pins.control.pin = top.s_axi_control_##pin;
+  CONTROL_OUT(CONTROL_PIN)
+#undef CONTROL_PIN
+  pins.control.interrupt = top.__SYM__interrupt;  // Verilator renames it
+#define READ_PIN(n, p, pin) pins.read[n].pin = top.m_axi_##p##_##pin;
+#define READ_PORT(n, p) READ_OUT(READ_PIN, n, p)
+  READ_PORTS(READ_PORT)
+#undef READ_PORT
+#undef READ_PIN
+#define WRITE_PIN(n, p, pin) pins.write[n].pin = top.m_axi_##p##_##pin;
+#define WRITE_PORT(n, p)   \
+  WRITE_OUT(WRITE_PIN, n, p) \
+  if (pins.write[n].wvalid) std::memcpy(pins.write[n].wdata, top.m_axi_##p##_wdata.data(), TRISAGE_LINE_BYTES);
+  WRITE_PORTS(WRITE_PORT)
+#undef WRITE_PORT
+#undef WRITE_PIN
+}
+
+#ifdef TRISAGE_CHECK_PATHS
+// AXI (IHI 0022, "Basic read and write transactions", handshake process) allows no combinational path between inputs and
+// outputs, and trisage_model_clock shows outputs as they stood before the inputs changed: so a change is an error.
+void check_paths(const Vtrisage_sampler &top, const trisage_pins &pins) {
+#define SAME(shown, name) \
+  if ((shown) != top.name) throw Fatal("output " #name " follows an input combinationally");
+#define CONTROL_PIN(pin) SAME(pins.control.pin, s_axi_control_##pin)
+  CONTROL_OUT(CONTROL_PIN)
+#undef CONTROL_PIN
+#define READ_PIN(n, p, pin) SAME(pins.read[n].pin, m_axi_##p##_##pin)
+#define READ_PORT(n, p) READ_OUT(READ_PIN, n, p)
+  READ_PORTS(READ_PORT)
+#undef READ_PORT
+#undef READ_PIN
+#define WRITE_PIN(n, p, pin) SAME(pins.write[n].pin, m_axi_##p##_##pin)
+#define WRITE_PORT(n, p) WRITE_OUT(WRITE_PIN, n, p)
+  WRITE_PORTS(WRITE_PORT)
+#undef WRITE_PORT
+#undef WRITE_PIN
+#undef SAME
+}
+#endif
+
+}  // namespace
+
+void trisage_model::start() {
+  Current here{this};
+  top = std::make_unique<Vtrisage_sampler>(&context);
+  top->ap_clk = 0;
+  apply(*top, pins);
+  top->eval();
+  fetch(*top, pins);
+}
+
+bool trisage_model::clock() {
+  if (!error.empty()) return false;
+  Current here{this};
+  try {
+    // Inputs change with the falling edge, so that everything has settled, assertions' sampled values too, when the clock rises.
+    apply(*top, pins);
+    top->ap_clk = 0;
+    top->eval();
+#ifdef TRISAGE_CHECK_PATHS
+    if (pins.control.rst_n) check_paths(*top, pins);
+#endif
+    dump();
+    context.timeInc(1);
+    top->ap_clk = 1;
+    top->eval();
+    dump();
+    context.timeInc(1);
+    ++cycles;
+    fetch(*top, pins);
+  } catch (const std::exception &fatal) {
+    error = printed + fatal.what();
+  } catch (...) {
+    error = printed + "an exception of unknown type";
+  }
+  if (error.empty() && (context.gotError() || context.gotFinish())) {
+    error = printed.empty() ? "the simulation ended" : printed;
+  }
+  if (error.empty()) {
+    if (!printed.empty()) std::fputs(printed.c_str(), stderr);  // a $display
+    printed.clear();
+    return true;
+  }
+  while (!error.empty() && error.back() == '\n') error.pop_back();
+  return false;
+}
+
+// ---- The C interface -------------------------------------------------------------------------------------------------
+
+EXPORT trisage_model_info trisage_model_describe(void) {
+  trisage_model_info info{};
+  info.abi = TRISAGE_MODEL_ABI;
+#ifdef TRISAGE_WAVES
+  info.waves = true;
+#endif
+#ifdef TRISAGE_COVERAGE
+  info.coverage = true;
+#endif
+  info.verilator = Verilated::productVersion();
+  return info;
+}
+
+EXPORT trisage_model *trisage_model_new(uint32_t fill, uint32_t seed) {
+  try {
+    auto model = std::make_unique<trisage_model>(fill, seed);
+    model->start();
+    return model.release();
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return nullptr;
+  }
+}
+
+EXPORT void trisage_model_free(trisage_model *model) {
+  if (!model) return;
+  Current here{model};
+  trisage_model_waves_close(model);
+  try {
+    model->top->final();
+  } catch (...) {
+    // A failed model is ended all the same.
+  }
+  model->top.reset();
+  current = nullptr;
+  delete model;
+}
+
+EXPORT trisage_pins *trisage_model_pins(trisage_model *model) { return &model->pins; }
+
+EXPORT bool trisage_model_clock(trisage_model *model) { return model->clock(); }
+
+EXPORT const char *trisage_model_error(trisage_model *model) { return model->error.c_str(); }
+
+EXPORT uint64_t trisage_model_cycles(const trisage_model *model) { return model->cycles; }
+
+EXPORT bool trisage_model_waves_open(trisage_model *model, const char *path) {
+#ifdef TRISAGE_WAVES
+  if (model->waves) return false;
+  try {
+    // The runtime does not say when the file cannot be made.
+    std::FILE *file = std::fopen(path, "wb");
+    if (!file) return false;
+    std::fclose(file);
+    Current here{model};
+    auto waves = std::make_unique<VerilatedFstC>();
+    model->top->trace(waves.get(), 99);
+    waves->open(path);
+    if (!waves->isOpen()) return false;
+    model->waves = std::move(waves);
+    return true;
+  } catch (...) {
+    return false;
+  }
+#else
+  (void)model;
+  (void)path;
+  return false;
+#endif
+}
+
+EXPORT void trisage_model_waves_close(trisage_model *model) {
+#ifdef TRISAGE_WAVES
+  try {
+    if (model->waves) model->waves->close();
+  } catch (...) {
+    // What was written up to here stays.
+  }
+  model->waves.reset();
+#else
+  (void)model;
+#endif
+}
+
+EXPORT bool trisage_model_coverage_write(trisage_model *model, const char *path) {
+#ifdef TRISAGE_COVERAGE
+  try {
+    Current here{model};
+    model->context.coveragep()->write(path);
+    return true;
+  } catch (...) {
+    return false;
+  }
+#else
+  (void)model;
+  (void)path;
+  return false;
+#endif
+}

@@ -1,0 +1,175 @@
+//! Compiles the RTL into a shared library: Verilator, then g++, cached by content.
+
+mod cache;
+mod steps;
+mod tools;
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use cache::Entry;
+use steps::Steps;
+use tools::{Compiler, Verilator};
+
+/// The top module.
+const TOP: &str = "trisage_sampler";
+
+/// What a model is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// Assertions; every unknown (X, registers before reset) is filled as the model is asked to.
+    Test,
+    /// Made for speed; unknowns are whatever is fastest.
+    Fast,
+    /// As `Test`, and can write waves.
+    Waves,
+    /// As `Test`, and collects line and cover-point coverage.
+    Coverage,
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Test => "test",
+            Self::Fast => "fast",
+            Self::Waves => "waves",
+            Self::Coverage => "coverage",
+        })
+    }
+}
+
+/// Which model is wanted. Equal specifications on equal sources give the same library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSpec {
+    /// Parameters of the top module by name; those not named keep their default.
+    pub parameters: BTreeMap<String, u64>,
+    /// What it is compiled for.
+    pub variant: Variant,
+}
+
+impl fmt::Display for ModelSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.variant)?;
+        self.parameters.iter().try_for_each(|(name, value)| write!(f, ", {name}={value}"))
+    }
+}
+
+/// Why there is no model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A tool is not there, or too old.
+    #[error("{0}")]
+    Tool(String),
+    /// A tool says no.
+    #[error("{step} failed:\n{output}\n(everything it said is in {})", .log.display())]
+    Failed {
+        /// What was done.
+        step: String,
+        /// The tool's own words, the last lines of them.
+        output: String,
+        /// The log, which stays.
+        log: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        error: io::Error,
+    },
+}
+
+/// Gives an [`io::Error`] its path.
+fn at(path: &Path) -> impl FnOnce(io::Error) -> BuildError + '_ {
+    |error| BuildError::Io { path: path.to_owned(), error }
+}
+
+/// Where sources are read and models are kept.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The RTL, with `files.f` in it.
+    pub rtl: PathBuf,
+    /// Compiled models, a folder each.
+    pub cache: PathBuf,
+}
+
+impl Places {
+    /// `hw/rtl` and `target/rtl-models` of the project from which this crate was compiled; the environment variables
+    /// `TRISAGE_RTL` and `TRISAGE_CACHE` name others.
+    pub fn of_project() -> Self {
+        let named =
+            |variable, default: &str| std::env::var_os(variable).map_or_else(|| project().join(default), PathBuf::from);
+        Self { rtl: named("TRISAGE_RTL", "hw/rtl"), cache: named("TRISAGE_CACHE", "target/rtl-models") }
+    }
+}
+
+/// The project's root.
+fn project() -> PathBuf {
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_dir.ancestors().nth(2).expect("the crate lies in sim/ of the project").to_owned()
+}
+
+/// The library of the model that `spec` asks for, from the cache or newly made. `progress` is told in a line what takes
+/// time, and then how long it took.
+///
+/// Processes that want the same model at the same time make it once, and none sees a part of one.
+///
+/// # Errors
+/// [`BuildError`]: no Verilator, what it or the compiler says of the sources, or a file that cannot be read or written.
+pub fn compile(spec: &ModelSpec, progress: &dyn Fn(&str)) -> Result<PathBuf, BuildError> {
+    compile_in(&Places::of_project(), spec, progress)
+}
+
+/// As [`compile`], with sources and cache elsewhere.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) -> Result<PathBuf, BuildError> {
+    let verilator = Verilator::find(&project())?;
+    let compiler = Compiler::find()?;
+    let steps = Steps { spec, rtl: &places.rtl, verilator: &verilator, compiler: &compiler };
+    let entry = Entry::new(&places.cache, &steps.key()?);
+    if let Some(library) = entry.library() {
+        return Ok(library);
+    }
+    let _lock = entry.lock(progress)?;
+    if let Some(library) = entry.library() {
+        return Ok(library);
+    }
+    progress(&format!("compiling the RTL model ({spec})"));
+    let begin = Instant::now();
+    let folder = entry.begin()?;
+    steps.run(&folder, &entry.log())?;
+    let library = entry.publish(&folder)?;
+    progress(&format!("compiled the RTL model ({spec}) in {:.1} s", begin.elapsed().as_secs_f64()));
+    Ok(library)
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The files below `folder` with one of these extensions, sorted.
+fn files_below(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, BuildError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let path = entry.map_err(at(folder))?.path();
+        if path.is_dir() {
+            found.extend(files_below(&path, extensions)?);
+        } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| extensions.contains(&e)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,251 @@
+//! The steps from SystemVerilog to a library.
+
+use std::{
+    fs,
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Mutex,
+    thread,
+};
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    BuildError, ModelSpec, TOP, Variant, at,
+    cache::LIBRARY,
+    files_below, hex,
+    tools::{Compiler, Verilator},
+};
+
+/// Our sources in C: those that are compiled, then those that are included. Part of this crate, so that a cached model
+/// belongs to them.
+const WRAPPER: (&str, &str) = ("trisage_model.cpp", include_str!("../../c/trisage_model.cpp"));
+const HEADERS: [(&str, &str); 2] = [
+    ("trisage_model.h", include_str!("../../c/trisage_model.h")),
+    ("trisage_print.h", include_str!("../../c/trisage_print.h")),
+];
+
+/// Nothing but the C interface is visible from outside.
+const EXPORTS: &str = "{ global: trisage_model_*; local: *; };\n";
+
+/// C++ compilers that run at the same time.
+const JOBS: usize = 2;
+/// Lines of a tool's output that an error repeats.
+const LINES: usize = 40;
+
+/// Everything that decides what the library is.
+pub(super) struct Steps<'a> {
+    pub(super) spec: &'a ModelSpec,
+    pub(super) rtl: &'a Path,
+    pub(super) verilator: &'a Verilator,
+    pub(super) compiler: &'a Compiler,
+}
+
+impl Steps<'_> {
+    /// A digest of everything that decides what the library is.
+    pub(super) fn key(&self) -> Result<String, BuildError> {
+        let mut hash = Sha256::new();
+        let mut add = |part: &[u8]| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        for text in [&self.verilator.version, &self.compiler.version, EXPORTS] {
+            add(text.as_bytes());
+        }
+        let flags =
+            [self.verilator_flags(), self.cxx_flags(Speed::Fast), self.cxx_flags(Speed::Slow), self.libraries()];
+        for flag in flags.iter().flatten() {
+            add(flag.as_bytes());
+        }
+        for (name, text) in HEADERS.iter().chain([&WRAPPER]) {
+            add(name.as_bytes());
+            add(text.as_bytes());
+        }
+        for path in files_below(self.rtl, &["f", "sv", "svh", "v", "vh", "vlt"])? {
+            add(path.strip_prefix(self.rtl).unwrap_or(&path).as_os_str().as_encoded_bytes());
+            add(&fs::read(&path).map_err(at(&path))?);
+        }
+        Ok(hex(&hash.finalize()[..16]))
+    }
+
+    /// Makes the library in `folder`; `log` takes every command and what it says.
+    pub(super) fn run(&self, folder: &Path, log: &Path) -> Result<(), BuildError> {
+        let log = Log { path: log, file: Mutex::new(File::create(log).map_err(at(log))?) };
+        for (name, text) in HEADERS.into_iter().chain([WRAPPER, ("exports", EXPORTS)]) {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(at(&path))?;
+        }
+
+        let mut verilate = self.verilator.command();
+        verilate.current_dir(self.rtl).args(self.verilator_flags()).arg("--Mdir").arg(folder);
+        verilate.args(Some("lint.vlt").filter(|waivers| self.rtl.join(waivers).exists()));
+        log.run(&format!("Verilator ({})", self.spec), verilate.args(["-F", "files.f"]))?;
+
+        let classes = folder.join(format!("V{TOP}_classes.mk"));
+        let classes = Classes::parse(&fs::read_to_string(&classes).map_err(at(&classes))?);
+        let mut objects = vec![self.compilation(folder, &folder.join(WRAPPER.0), Speed::Fast, &classes)];
+        for (class, speed, of_runtime) in &classes.sources {
+            let home = if *of_runtime { self.verilator.root.join("include") } else { folder.to_owned() };
+            objects.push(self.compilation(folder, &home.join(class).with_extension("cpp"), *speed, &classes));
+        }
+        run_all(&log, &mut objects)?;
+
+        let mut link = self.compiler.command();
+        link.current_dir(folder).args(["-shared", "-pthread", "-o", LIBRARY, "-Wl,--version-script=exports"]);
+        link.args(objects.iter().map(|(object, _)| object)).args(self.libraries());
+        log.run("linking the model", &mut link)
+    }
+
+    fn verilator_flags(&self) -> Vec<String> {
+        // Verilator itself renames what it says a C++ compiler may not like.
+        let mut flags = vec!["--cc", "-Wall", "-Wno-SYMRSVDWORD", "--no-timing", "-O3", "--top-module", TOP];
+        match self.spec.variant {
+            Variant::Fast => flags.extend(["--assert", "--x-assign", "fast", "--x-initial", "fast"]),
+            _ => flags.extend(["--assert", "--x-assign", "unique", "--x-initial", "unique"]),
+        }
+        match self.spec.variant {
+            Variant::Waves => flags.extend(["--trace-fst", "--trace-structs"]),
+            Variant::Coverage => flags.extend(["--coverage-line", "--coverage-user"]),
+            Variant::Test | Variant::Fast => {}
+        }
+        let parameters = self.spec.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
+        flags.into_iter().map(str::to_owned).chain(parameters).collect()
+    }
+
+    fn cxx_flags(&self, speed: Speed) -> Vec<String> {
+        let optimise = if speed == Speed::Fast { "-O3" } else { "-O1" };
+        let mut flags = vec![optimise, "-std=c++17", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-pthread"];
+        flags.extend(["-fcf-protection=none", "-w", "-include", "trisage_print.h", "-DVERILATOR=1", "-DVM_SC=0"]);
+        match self.spec.variant {
+            Variant::Test => flags.push("-DTRISAGE_CHECK_PATHS"),
+            Variant::Waves => flags.extend(["-DTRISAGE_CHECK_PATHS", "-DTRISAGE_WAVES"]),
+            Variant::Coverage => flags.push("-DTRISAGE_COVERAGE"),
+            Variant::Fast => {}
+        }
+        flags.into_iter().map(str::to_owned).collect()
+    }
+
+    fn libraries(&self) -> Vec<String> {
+        let waves = self.spec.variant == Variant::Waves;
+        ["-llz4", "-lz"].into_iter().filter(|_| waves).map(str::to_owned).collect()
+    }
+
+    /// The command that compiles one source, and the name of its object.
+    fn compilation(&self, folder: &Path, source: &Path, speed: Speed, classes: &Classes) -> (PathBuf, Command) {
+        let object = Path::new(source.file_name().expect("a source has a name")).with_extension("o");
+        let include = self.verilator.root.join("include");
+        let mut command = self.compiler.command();
+        command.current_dir(folder).args(self.cxx_flags(speed)).args(&classes.defines);
+        command.arg("-I.").arg("-isystem").arg(&include).arg("-isystem").arg(include.join("vltstd"));
+        command.arg("-c").arg(source).arg("-o").arg(&object);
+        (object, command)
+    }
+}
+
+/// How hard the C++ compiler tries: code that runs in each cycle, or once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Speed {
+    Fast,
+    Slow,
+}
+
+/// What Verilator says of the C++ that it made, in `*_classes.mk`.
+#[derive(Debug, PartialEq, Eq)]
+struct Classes {
+    /// `-DVM_TRACE=0` and so on.
+    defines: Vec<String>,
+    /// Sources without their extension; whether each is one of the runtime's.
+    sources: Vec<(String, Speed, bool)>,
+}
+
+impl Classes {
+    fn parse(makefile: &str) -> Self {
+        let mut classes = Self { defines: vec![], sources: vec![] };
+        for line in makefile.replace("\\\n", " ").lines().filter(|line| line.starts_with("VM_")) {
+            if let Some((list, names)) = line.split_once("+=") {
+                let of_runtime = list.starts_with("VM_GLOBAL");
+                // What a cycle needs of the runtime is in its headers.
+                let fast = list.trim().ends_with("_FAST") && !of_runtime;
+                let speed = if fast { Speed::Fast } else { Speed::Slow };
+                classes.sources.extend(names.split_whitespace().map(|name| (name.to_owned(), speed, of_runtime)));
+            } else if let Some((name, value)) = line.split_once('=') {
+                classes.defines.push(format!("-D{}={}", name.trim(), value.trim()));
+            }
+        }
+        classes
+    }
+}
+
+/// Runs the commands, some at a time, until all are done or one has failed.
+fn run_all(log: &Log<'_>, commands: &mut [(PathBuf, Command)]) -> Result<(), BuildError> {
+    let queue = Mutex::new((commands.iter_mut(), Ok(())));
+    let lock = || queue.lock().expect("no holder panics");
+    thread::scope(|scope| {
+        for _ in 0..JOBS {
+            scope.spawn(|| {
+                loop {
+                    let mut state = lock();
+                    let (Some((object, command)), Ok(())) = (state.0.next(), &state.1) else { return };
+                    drop(state);
+                    let name = format!("compiling {}", object.with_extension("cpp").display());
+                    if let Err(error) = log.run(&name, command) {
+                        lock().1 = Err(error);
+                    }
+                }
+            });
+        }
+    });
+    queue.into_inner().expect("no holder panics").1
+}
+
+/// The log of a build.
+struct Log<'a> {
+    path: &'a Path,
+    file: Mutex<File>,
+}
+
+impl Log<'_> {
+    fn run(&self, step: &str, command: &mut Command) -> Result<(), BuildError> {
+        let program = PathBuf::from(command.get_program());
+        let output = command.output().map_err(at(&program))?;
+        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+        said.push_str(&String::from_utf8_lossy(&output.stderr));
+        let entry = format!("# {step}\n{command:?}\n{said}\n");
+        self.file.lock().expect("no holder panics").write_all(entry.as_bytes()).map_err(at(self.path))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let mut lines: Vec<_> = said.lines().collect();
+        // Errors come first; what follows is often their echo.
+        lines.truncate(LINES);
+        let mut output = if lines.is_empty() { output.status.to_string() } else { lines.join("\n") };
+        if output.contains("lz4.h") || output.contains("zlib.h") {
+            output.push_str("\n(waves need the Debian packages liblz4-dev and zlib1g-dev)");
+        }
+        Err(BuildError::Failed { step: step.to_owned(), output, log: self.path.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_classes_is_read() {
+        let text = "# x\nVM_TRACE = 0\nVM_CLASSES_FAST += \\\n  Va \\\n  Va__1 \\\n\nVM_SUPPORT_SLOW += \\\n  Va__Syms \\\n\n\
+                    VM_GLOBAL_FAST += \\\n  verilated \\\n\nVM_GLOBAL_SLOW += \\\n\n";
+        let source = |name: &str, speed, of_runtime| (name.to_owned(), speed, of_runtime);
+        let expected = Classes {
+            defines: vec!["-DVM_TRACE=0".to_owned()],
+            sources: vec![
+                source("Va", Speed::Fast, false),
+                source("Va__1", Speed::Fast, false),
+                source("Va__Syms", Speed::Slow, false),
+                source("verilated", Speed::Slow, true),
+            ],
+        };
+        assert_eq!(Classes::parse(text), expected);
+    }
+}

@@ -1,0 +1,241 @@
+//! A compiled model behind a safe face. The only unsafe code of the simulators is here.
+#![allow(unsafe_code)]
+
+use std::{
+    ffi::{CStr, CString, c_char},
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+    ptr::NonNull,
+    sync::Arc,
+};
+
+use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
+
+use crate::bindings::{self, Library, trisage_model, trisage_pins as Pins};
+
+/// A compiled model that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The dynamic loader refuses it.
+    #[error("{}: {message}", .path.display())]
+    Loader {
+        /// The library.
+        path: PathBuf,
+        /// The loader's words.
+        message: String,
+    },
+    /// It was made for another version of `c/trisage_model.h`.
+    #[error("{}: it has version {found} of the model interface, not {expected}; remove the file and run ./just rtl-models", .path.display())]
+    Abi {
+        /// The library.
+        path: PathBuf,
+        /// The version that it has.
+        found: u32,
+        /// The version of this crate.
+        expected: u32,
+    },
+    /// There is no memory for a model.
+    #[error("{}: no memory for a model", .path.display())]
+    Memory {
+        /// The library.
+        path: PathBuf,
+    },
+}
+
+/// An assertion of the RTL failed (or it called `$finish`, or its simulation broke down). The model is of no use after it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cycle {cycle}: {message}")]
+pub struct AssertionError {
+    /// Clock cycles that had passed.
+    pub cycle: u64,
+    /// The simulator's words; never empty.
+    pub message: String,
+}
+
+/// How registers without a reset value start, where the model was compiled to ask (variants Test, Waves and Coverage).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// All zeros.
+    Zeros,
+    /// All ones.
+    Ones,
+    /// Random bits, drawn by this seed.
+    Random(u32),
+}
+
+/// A loaded library, from which models are made. It is unloaded when it and its last model are gone.
+pub struct ModelLibrary {
+    functions: Library,
+    path: PathBuf,
+    waves: bool,
+    coverage: bool,
+    verilator: String,
+}
+
+impl ModelLibrary {
+    /// Loads what [`crate::build::compile`] made.
+    ///
+    /// # Errors
+    /// [`LoadError::Loader`], [`LoadError::Abi`].
+    pub fn load(path: &Path) -> Result<Arc<Self>, LoadError> {
+        let refused =
+            |error: libloading::Error| LoadError::Loader { path: path.to_owned(), message: error.to_string() };
+        // SAFETY: loading runs the library's constructors; it is one that `build` linked from Verilator's runtime and our
+        // wrapper, whose constructors only set up their own statics.
+        let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(refused)?;
+        // SAFETY: the symbols are looked up by name and have the types of the header from which the bindings were made; that
+        // the library has the same version of it is checked before any but `describe` is called, and `describe` keeps its
+        // first member in every version.
+        let functions = unsafe { Library::from_library(library) }.map_err(refused)?;
+        // SAFETY: it takes nothing and returns a plain struct.
+        let info = unsafe { functions.trisage_model_describe() };
+        if info.abi != bindings::TRISAGE_MODEL_ABI {
+            let (found, expected) = (info.abi, bindings::TRISAGE_MODEL_ABI);
+            return Err(LoadError::Abi { path: path.to_owned(), found, expected });
+        }
+        // SAFETY: with our ABI version it is a C string of the library's own, which is loaded.
+        let verilator = unsafe { text(info.verilator) };
+        let (waves, coverage) = (info.waves, info.coverage);
+        Ok(Arc::new(Self { functions, path: path.to_owned(), waves, coverage, verilator }))
+    }
+
+    /// Whether its models can write waves.
+    pub fn has_waves(&self) -> bool {
+        self.waves
+    }
+
+    /// Whether its models collect coverage.
+    pub fn has_coverage(&self) -> bool {
+        self.coverage
+    }
+
+    /// The version of the Verilator that made it.
+    pub fn verilator(&self) -> &str {
+        &self.verilator
+    }
+}
+
+impl std::fmt::Debug for ModelLibrary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelLibrary").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// One kernel: pins and a clock. It may move between threads and is used by one at a time.
+#[derive(Debug)]
+pub struct Model {
+    model: NonNull<trisage_model>,
+    pins: NonNull<Pins>,
+    library: Arc<ModelLibrary>,
+}
+
+// SAFETY: a verilated model with a context of its own and one simulation thread touches nothing that belongs to a thread,
+// except a thread-local that the wrapper sets at the begin of each call; the pointers are owned by this struct alone.
+unsafe impl Send for Model {}
+
+impl Model {
+    /// A kernel in reset, all inputs 0, its clock low.
+    ///
+    /// # Errors
+    /// [`LoadError::Memory`].
+    pub fn new(library: &Arc<ModelLibrary>, fill: Fill) -> Result<Self, LoadError> {
+        let (fill, seed) = match fill {
+            Fill::Zeros => (0, 0),
+            Fill::Ones => (1, 0),
+            Fill::Random(seed) => (2, seed),
+        };
+        let memory = || LoadError::Memory { path: library.path.clone() };
+        // SAFETY: any fill and seed are allowed.
+        let model = unsafe { library.functions.trisage_model_new(fill, seed) };
+        let model = NonNull::new(model).ok_or_else(memory)?;
+        // SAFETY: the model was just made.
+        let pins = unsafe { library.functions.trisage_model_pins(model.as_ptr()) };
+        let pins = NonNull::new(pins).ok_or_else(memory)?;
+        Ok(Self { model, pins, library: Arc::clone(library) })
+    }
+
+    /// The pins. Outputs hold what stood there after the last clock; what data buses held is seen only with their valid.
+    #[inline]
+    pub fn pins(&self) -> &Pins {
+        // SAFETY: the pins live as long as the model and are written only in `clock`, which borrows it mutably.
+        unsafe { self.pins.as_ref() }
+    }
+
+    /// The pins, to set inputs for the next clock. Setting an output is of no effect.
+    #[inline]
+    pub fn pins_mut(&mut self) -> &mut Pins {
+        // SAFETY: as for `pins`, and the borrow is exclusive.
+        unsafe { self.pins.as_mut() }
+    }
+
+    /// One clock cycle.
+    ///
+    /// # Errors
+    /// [`AssertionError`], and the same one again in every call after it.
+    #[inline]
+    pub fn clock(&mut self) -> Result<(), AssertionError> {
+        // SAFETY: the model is ours, and nothing borrows its pins now.
+        let fine = unsafe { self.library.functions.trisage_model_clock(self.model.as_ptr()) };
+        if fine { Ok(()) } else { Err(self.error()) }
+    }
+
+    #[cold]
+    fn error(&self) -> AssertionError {
+        // SAFETY: the model is ours.
+        let message = unsafe { self.library.functions.trisage_model_error(self.model.as_ptr()) };
+        // SAFETY: it is a C string that stays until the model's next call.
+        let message = unsafe { text(message) };
+        AssertionError { cycle: self.cycles(), message }
+    }
+
+    /// Clock cycles since the model was made.
+    pub fn cycles(&self) -> u64 {
+        // SAFETY: the model is ours.
+        unsafe { self.library.functions.trisage_model_cycles(self.model.as_ptr()) }
+    }
+
+    /// Writes waves (FST) to `path` from the next clock on. False when the model was compiled without waves, writes some
+    /// already, or the file cannot be made.
+    pub fn open_waves(&mut self, path: &Path) -> bool {
+        let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+        // SAFETY: the model is ours, and the path is a C string that outlives the call.
+        unsafe { self.library.functions.trisage_model_waves_open(self.model.as_ptr(), path.as_ptr()) }
+    }
+
+    /// Ends the waves, so that the file is whole. Dropping the model does it too.
+    pub fn close_waves(&mut self) {
+        // SAFETY: the model is ours.
+        unsafe { self.library.functions.trisage_model_waves_close(self.model.as_ptr()) }
+    }
+
+    /// Writes the coverage collected so far to `path`, as `verilator_coverage` reads it. False when the model was compiled
+    /// without coverage or the file cannot be written.
+    pub fn write_coverage(&mut self, path: &Path) -> bool {
+        let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+        // SAFETY: the model is ours, and the path is a C string that outlives the call.
+        unsafe { self.library.functions.trisage_model_coverage_write(self.model.as_ptr(), path.as_ptr()) }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // SAFETY: the model is ours, nothing borrows it or its pins, and it is not used after this.
+        unsafe { self.library.functions.trisage_model_free(self.model.as_ptr()) }
+    }
+}
+
+impl Default for Pins {
+    /// All pins low.
+    fn default() -> Self {
+        // SAFETY: it holds nothing but integers, for which all bits zero is a value.
+        unsafe { std::mem::zeroed() }
+    }
+}
+
+/// # Safety
+/// `pointer` is a C string that is not changed or freed during the call.
+unsafe fn text(pointer: *const c_char) -> String {
+    // SAFETY: the caller promises it.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,198 @@
+//! From SystemVerilog to a clocked model: what is built, what is cached, what is said when it fails.
+
+use std::{
+    cell::RefCell,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
+
+use verilator_sys::{
+    Fill, Model, ModelLibrary,
+    build::{ModelSpec, Places, Variant, compile_in},
+};
+
+/// A module with the kernel's ports and this body.
+fn module(body: &str) -> String {
+    let kernel = include_str!("../../../hw/rtl/trisage_sampler.sv");
+    let ports = &kernel[..kernel.find(");").expect("its port list ends") + 2];
+    format!("/* verilator lint_off UNDRIVEN */\n/* verilator lint_off UNUSED */\n{ports}\n{body}\nendmodule\n")
+}
+
+/// Counts the writes of the value that it holds, checks that it is not 13, and has one register without reset.
+const COUNTER: &str = "
+  logic [31:0] count, unknown;
+  always_ff @(posedge ap_clk) begin
+    if (!ap_rst_n) count <= 0;
+    else if (s_axi_control_awvalid) count <= count + 1;
+    if (ap_rst_n && s_axi_control_awvalid) unknown <= s_axi_control_wdata;
+  end
+  assign s_axi_control_rdata = s_axi_control_araddr_q ? unknown : count;
+  logic s_axi_control_araddr_q;
+  always_ff @(posedge ap_clk) s_axi_control_araddr_q <= s_axi_control_araddr[0];
+  NoThirteen: assert property (@(posedge ap_clk) disable iff (!ap_rst_n) count != 13)
+    else $error(\"%m: thirteen\");
+";
+
+struct Fixture {
+    folder: tempfile::TempDir,
+    places: Places,
+}
+
+impl Fixture {
+    fn new(body: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places { rtl: folder.path().join("rtl"), cache: folder.path().join("cache") };
+        fs::create_dir(&places.rtl).unwrap();
+        fs::write(places.rtl.join("files.f"), "trisage_pkg.sv\ntrisage_sampler.sv\n").unwrap();
+        fs::write(places.rtl.join("trisage_pkg.sv"), include_str!("../../../hw/rtl/trisage_pkg.sv")).unwrap();
+        let waivers = "`verilator_config\nlint_off -rule UNUSEDPARAM\n";
+        fs::write(places.rtl.join("lint.vlt"), waivers).unwrap();
+        let fixture = Self { folder, places };
+        fixture.set(body);
+        fixture
+    }
+
+    fn set(&self, body: &str) {
+        fs::write(self.places.rtl.join("trisage_sampler.sv"), module(body)).unwrap();
+    }
+
+    /// The library, and whether it was made now.
+    fn compile(&self, variant: Variant) -> Result<(PathBuf, bool), String> {
+        let said = RefCell::new(vec![]);
+        let parameters = [("INDEX_CHANNELS".to_owned(), 2)].into();
+        let spec = ModelSpec { parameters, variant };
+        compile_in(&self.places, &spec, &|line| said.borrow_mut().push(line.to_owned()))
+            .map(|path| (path, said.borrow().iter().any(|line| line.starts_with("compiled"))))
+            .map_err(|error| error.to_string())
+    }
+
+    fn model(&self, variant: Variant, fill: Fill) -> Model {
+        let library = ModelLibrary::load(&self.compile(variant).unwrap().0).unwrap();
+        Model::new(&library, fill).unwrap()
+    }
+}
+
+fn in_cache(places: &Places) -> Vec<String> {
+    let extension = |path: &Path| path.extension().map(|e| e.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut kinds: Vec<_> = fs::read_dir(&places.cache).unwrap().map(|e| extension(&e.unwrap().path())).collect();
+    kinds.sort();
+    kinds
+}
+
+#[test]
+fn a_model_is_made_once_for_each_content() {
+    let fixture = Fixture::new(COUNTER);
+    let (first, made) = fixture.compile(Variant::Fast).unwrap();
+    assert!(made);
+    assert_eq!(fixture.compile(Variant::Fast).unwrap(), (first.clone(), false));
+    assert_eq!(in_cache(&fixture.places), ["", "lock", "log"]);
+
+    fixture.set(&COUNTER.replace("13", "14"));
+    let (second, made) = fixture.compile(Variant::Fast).unwrap();
+    assert!(made && second != first, "a source changed");
+    fixture.set(COUNTER);
+    assert_eq!(fixture.compile(Variant::Fast).unwrap(), (first, false), "the source is again as it was");
+}
+
+#[test]
+fn two_at_once_make_it_once() {
+    let fixture = Fixture::new(COUNTER);
+    let outcomes: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(|| fixture.compile(Variant::Fast).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(outcomes[0].0, outcomes[1].0);
+    assert_eq!(outcomes.iter().filter(|(_, made)| *made).count(), 1);
+}
+
+#[test]
+fn a_broken_source_is_an_error_in_verilators_words() {
+    let fixture = Fixture::new("assign interrupt = nowhere;");
+    let message = fixture.compile(Variant::Test).unwrap_err();
+    assert!(message.starts_with("Verilator (test, INDEX_CHANNELS=2) failed:"), "{message}");
+    assert!(message.contains("nowhere"), "{message}");
+    let log = message.rsplit_once(" is in ").unwrap().1.trim_end_matches(')');
+    assert!(fs::read_to_string(log).unwrap().contains("nowhere"));
+    assert!(in_cache(&fixture.places).iter().all(|kind| !kind.is_empty()), "there is no model");
+}
+
+#[test]
+fn a_model_counts_and_a_failed_assertion_is_an_error() {
+    let fixture = Fixture::new(COUNTER);
+    let mut model = fixture.model(Variant::Test, Fill::Ones);
+    // It may move to another thread.
+    let mut model = thread::spawn(move || {
+        model.clock().unwrap();
+        model
+    })
+    .join()
+    .unwrap();
+    model.pins_mut().control.araddr = 1;
+    model.clock().unwrap();
+    assert_eq!(model.pins().control.rdata, u32::MAX, "a register without reset is filled as asked");
+    model.pins_mut().control.araddr = 0;
+    model.pins_mut().control.rst_n = 1;
+    model.pins_mut().control.awvalid = 1;
+    for count in 1..=13 {
+        model.clock().unwrap();
+        assert_eq!(model.pins().control.rdata, count);
+    }
+    let error = model.clock().unwrap_err();
+    assert_eq!(error.cycle, 16);
+    assert!(error.message.contains("NoThirteen: thirteen"), "{}", error.message);
+    assert_eq!(model.clock(), Err(error), "the same again");
+}
+
+#[test]
+fn models_of_one_library_are_strangers() {
+    let fixture = Fixture::new(COUNTER);
+    let library = ModelLibrary::load(&fixture.compile(Variant::Test).unwrap().0).unwrap();
+    assert!(!library.has_waves() && !library.has_coverage() && library.verilator().starts_with('5'));
+    let run = |clocks: u32, library: &Arc<ModelLibrary>| {
+        let mut model = Model::new(library, Fill::Random(7)).unwrap();
+        model.clock().unwrap();
+        (model.pins_mut().control.rst_n, model.pins_mut().control.awvalid) = (1, 1);
+        (0..clocks).find_map(|_| model.clock().err()).map_or(model.pins().control.rdata, |error| {
+            assert!(error.message.contains("thirteen"));
+            0
+        })
+    };
+    thread::scope(|scope| {
+        let failing = scope.spawn(|| run(30, &library));
+        let fine = scope.spawn(|| run(12, &library));
+        assert_eq!((failing.join().unwrap(), fine.join().unwrap()), (0, 12));
+    });
+}
+
+#[test]
+fn an_output_that_follows_an_input_at_once_is_an_error() {
+    let fixture = Fixture::new("assign m_axi_offs_rready = m_axi_offs_rvalid;");
+    let mut model = fixture.model(Variant::Test, Fill::Zeros);
+    model.pins_mut().control.rst_n = 1;
+    model.clock().unwrap();
+    model.pins_mut().read[0].rvalid = 1;
+    let error = model.clock().unwrap_err();
+    assert_eq!(error.message, "output m_axi_offs_rready follows an input combinationally");
+}
+
+#[test]
+fn waves_and_coverage_are_variants() {
+    let fixture = Fixture::new(COUNTER);
+    let file = fixture.folder.path().join("file");
+    let mut fast = fixture.model(Variant::Fast, Fill::Zeros);
+    assert!(!fast.open_waves(&file) && !fast.write_coverage(&file), "the fast variant has neither");
+
+    let mut model = fixture.model(Variant::Coverage, Fill::Zeros);
+    model.clock().unwrap();
+    assert!(model.write_coverage(&file));
+    assert!(fs::read_to_string(&file).unwrap().contains("trisage_sampler"));
+
+    let mut model = fixture.model(Variant::Waves, Fill::Zeros);
+    assert!(!model.open_waves(&fixture.folder.path().join("no/such/folder")));
+    assert!(model.open_waves(&file) && !model.open_waves(&file));
+    model.clock().unwrap();
+    model.close_waves();
+    assert!(fs::metadata(&file).unwrap().len() > 100);
+}
