@@ -5,15 +5,22 @@
 
 #![forbid(unsafe_code)]
 
+mod arcs;
 mod draw;
+mod format;
+pub mod generate;
 mod graph;
 mod id;
+mod npy;
 mod progress;
+pub mod read;
 mod request;
 mod sampler;
 mod subgraph;
+pub mod write;
 
 pub use draw::{Words, draw};
+pub use format::{Format, FormatError};
 pub use graph::{CscGraph, GraphError};
 pub use id::{EdgePos, ID_MAX, LocalId, NodeId};
 pub use progress::{Progress, Silent};

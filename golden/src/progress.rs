@@ -14,3 +14,31 @@ pub struct Silent;
 impl Progress for Silent {
     fn report(&self, _what: &str, _done: u64, _total: u64) {}
 }
+
+/// Passes on about a thousand of the steps it is told.
+pub(crate) struct Meter<'a> {
+    progress: &'a dyn Progress,
+    what: &'a str,
+    total: u64,
+    next: u64,
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn new(progress: &'a dyn Progress, what: &'a str, total: u64) -> Self {
+        Self { progress, what, total, next: 0 }
+    }
+
+    /// `done` steps are finished; never fewer than the time before.
+    #[inline]
+    pub(crate) fn at(&mut self, done: u64) {
+        if done >= self.next {
+            self.progress.report(self.what, done.min(self.total), self.total);
+            self.next = done + self.total / 1000 + 1;
+        }
+    }
+
+    /// All steps are finished.
+    pub(crate) fn finish(self) {
+        self.progress.report(self.what, self.total, self.total);
+    }
+}

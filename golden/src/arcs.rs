@@ -1,0 +1,96 @@
+//! From arcs in any order to in-neighbours by destination, and to a graph that has both directions of every arc.
+
+use crate::{
+    graph::{CscGraph, GraphError},
+    id::NodeId,
+};
+
+impl CscGraph {
+    /// Every edge as (source, destination), in the order of edge positions.
+    pub fn arcs(&self) -> impl Iterator<Item = (NodeId, NodeId)> + Clone {
+        self.indptr().windows(2).zip(0..).flat_map(|(extent, destination)| {
+            let sources = &self.indices()[extent[0] as usize..extent[1] as usize];
+            sources.iter().map(move |&source| (source, NodeId::new(destination)))
+        })
+    }
+
+    /// The same graph with the reverse of every arc added, one arc left of each set of parallel ones, and the in-neighbours
+    /// of each node ascending: what `PyG`'s `to_undirected` returns. A self-loop is its own reverse and stays one arc.
+    ///
+    /// # Errors
+    /// If there are then more edges than [`ID_MAX`](crate::ID_MAX).
+    pub fn symmetrised(&self) -> Result<Self, GraphError> {
+        let reversed = self.arcs().map(|(source, destination)| (destination, source));
+        let (mut indptr, mut indices) = by_destination(self.nodes(), self.arcs().chain(reversed));
+        let (mut start, mut kept) = (0, 0);
+        for end in &mut indptr[1..] {
+            let sources = start..*end as usize;
+            start = sources.end;
+            indices[sources.clone()].sort_unstable();
+            let first = kept;
+            for position in sources {
+                if kept == first || indices[kept - 1] != indices[position] {
+                    indices[kept] = indices[position];
+                    kept += 1;
+                }
+            }
+            *end = kept as u32;
+        }
+        indices.truncate(kept);
+        indices.shrink_to_fit();
+        Self::new(indptr, indices)
+    }
+}
+
+/// `indptr` and `indices` of a graph from its arcs (source, destination): a stable counting sort, so the in-neighbours of a
+/// node stand in the order in which `arcs` yields them. O(N + E), in two passes.
+///
+/// There are at most `u32::MAX` arcs, and `nodes` is above every destination.
+pub(crate) fn by_destination(
+    nodes: usize,
+    arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone,
+) -> (Vec<u32>, Vec<NodeId>) {
+    let mut indptr = vec![0; nodes + 1];
+    for (_, destination) in arcs.clone() {
+        indptr[destination.index() + 1] += 1;
+    }
+    let mut edges = 0;
+    for end in &mut indptr {
+        edges += *end;
+        *end = edges;
+    }
+    let mut next = indptr.clone();
+    let mut indices = vec![NodeId::default(); edges as usize];
+    for (source, destination) in arcs {
+        let place = &mut next[destination.index()];
+        indices[*place as usize] = source;
+        *place += 1;
+    }
+    (indptr, indices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(nodes: usize, arcs: &[(u32, u32)]) -> CscGraph {
+        let arcs = arcs.iter().map(|&(s, d)| (NodeId::new(s), NodeId::new(d)));
+        let (indptr, indices) = by_destination(nodes, arcs);
+        CscGraph::new(indptr, indices).unwrap()
+    }
+
+    #[test]
+    fn arcs_keep_their_order_within_a_destination() {
+        let g = graph(4, &[(3, 1), (0, 2), (3, 1), (2, 1), (0, 0)]);
+        assert_eq!(g.indptr(), [0, 1, 4, 5, 5]);
+        assert_eq!(g.indices().iter().map(|n| n.get()).collect::<Vec<_>>(), [0, 3, 3, 2, 0]);
+        assert!(g.arcs().eq([(0, 0), (3, 1), (3, 1), (2, 1), (0, 2)].map(|(s, d)| (NodeId::new(s), NodeId::new(d)))));
+    }
+
+    #[test]
+    fn symmetrised_has_both_directions_once() {
+        let g = graph(4, &[(3, 1), (3, 1), (1, 3), (2, 2), (0, 1)]);
+        assert_eq!(g.symmetrised().unwrap(), graph(4, &[(1, 0), (0, 1), (3, 1), (2, 2), (1, 3)]));
+        assert_eq!(graph(0, &[]).symmetrised().unwrap(), graph(0, &[]));
+    }
+}

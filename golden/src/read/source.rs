@@ -1,0 +1,105 @@
+//! Bytes of a file, compressed or not, that know their path and place.
+
+use std::{
+    cell::Cell,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use super::error::{Problem, ReadError};
+use crate::format::is_gzip;
+
+/// Reads a file and says in its errors which file it is and how far it came.
+pub(crate) struct Source<'a> {
+    reader: Box<dyn Read + 'a>,
+    path: PathBuf,
+    /// A decoder stands between the file and us.
+    compressed: bool,
+    /// Bytes of content read so far.
+    position: u64,
+    /// Bytes taken from the file on disk so far.
+    taken: Rc<Cell<u64>>,
+    /// Size of the file on disk.
+    size: u64,
+}
+
+impl Source<'static> {
+    /// Opens a file, and decompresses it if its name ends in `.gz`.
+    pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        let open = || {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            if metadata.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok((file, metadata.len())) }
+        };
+        let (file, size) = open().map_err(|error| Problem::Open { error }.at(path))?;
+        let taken = Rc::new(Cell::new(0));
+        let file = Counted { file, taken: Rc::clone(&taken) };
+        let compressed = is_gzip(path);
+        let reader: Box<dyn Read> =
+            if compressed { Box::new(flate2::read::MultiGzDecoder::new(file)) } else { Box::new(file) };
+        Ok(Self { reader, path: path.to_owned(), compressed, position: 0, taken, size })
+    }
+}
+
+impl<'a> Source<'a> {
+    /// A member of an archive, of `size` bytes or so its directory says.
+    pub(crate) fn member(reader: impl Read + 'a, path: PathBuf, size: u64) -> Self {
+        Self { reader: Box::new(reader), path, compressed: true, position: 0, taken: Rc::default(), size }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of content read so far.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Bytes on disk: those read, and all of them.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        (self.taken.get(), self.size)
+    }
+
+    /// The bytes that are certainly still to come, so that room can be made for them; 0 where nobody knows.
+    pub(crate) fn sure(&self) -> u64 {
+        if self.compressed { 0 } else { self.size.saturating_sub(self.position) }
+    }
+
+    /// Fills `buffer`, or as much of it as there are bytes left; how many those are.
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.reader.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let byte = self.position + filled as u64;
+                    let damaged = self.compressed && error.raw_os_error().is_none();
+                    let problem =
+                        if damaged { Problem::Compressed { byte, error } } else { Problem::Read { byte, error } };
+                    return Err(problem.at(&self.path));
+                }
+            }
+        }
+        self.position += filled as u64;
+        Ok(filled)
+    }
+}
+
+/// A file that counts what is taken from it.
+struct Counted {
+    file: File,
+    taken: Rc<Cell<u64>>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.taken.set(self.taken.get() + count as u64);
+        Ok(count)
+    }
+}

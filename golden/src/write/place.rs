@@ -1,0 +1,120 @@
+//! Files and folders that appear whole or not at all.
+
+use std::{
+    fs::{self, File, Permissions},
+    io::{self, BufWriter, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::error::{WriteError, WriteProblem};
+
+/// Where the content of a file goes.
+pub(super) type Out<'a> = BufWriter<&'a mut File>;
+
+/// Makes the file `path` of what `content` writes. `what` is written there, as it reads in an error.
+pub(super) fn file(
+    path: &Path,
+    what: &'static str,
+    overwrite: bool,
+    content: impl FnOnce(&mut Out) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    match fs::symlink_metadata(path).and_then(|_| path.metadata()) {
+        Ok(found) if !found.is_file() => {
+            let found = if found.is_dir() { "folder" } else { "device" };
+            return Err(WriteProblem::Kind { found, what, needed: "file" }.at(path));
+        }
+        Ok(_) if !overwrite => return Err(WriteProblem::Exists { what: "file" }.at(path)),
+        _ => {}
+    }
+    let write = || {
+        let staged = stage(parent(path), content)?;
+        if overwrite { staged.persist(path) } else { staged.persist_noclobber(path) }.map_err(|refused| refused.error)
+    };
+    match write() {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(WriteProblem::Exists { what: "file" }.at(path))
+        }
+        Err(error) => Err(WriteProblem::Write { error }.at(path)),
+    }
+}
+
+/// A file of a folder: its name and what writes it.
+pub(super) type Member<'a> = (&'a str, &'a dyn Fn(&mut Out) -> io::Result<()>);
+
+/// Makes a folder with `members`. One that is there keeps its other files, but for those of `stale` names.
+///
+/// A new folder appears whole. In one that is there all members are complete before the first takes its place, but they
+/// take their places one after the other.
+pub(super) fn folder(
+    path: &Path,
+    what: &'static str,
+    overwrite: bool,
+    members: &[Member],
+    stale: &[&str],
+) -> Result<(), WriteError> {
+    let at = |error| WriteProblem::Write { error }.at(path);
+    match path.metadata() {
+        Ok(found) if !found.is_dir() => Err(WriteProblem::Kind { found: "file", what, needed: "folder" }.at(path)),
+        Ok(_) if !overwrite && fs::read_dir(path).map_err(at)?.next().is_some() => {
+            Err(WriteProblem::Exists { what: "folder that is not empty" }.at(path))
+        }
+        Ok(_) => {
+            fill(path, members).map_err(at)?;
+            for name in stale {
+                match fs::remove_file(path.join(name)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(error)),
+                    _ => {}
+                }
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => new_folder(path, members).map_err(at),
+        Err(error) => Err(at(error)),
+    }
+}
+
+fn new_folder(path: &Path, members: &[Member]) -> io::Result<()> {
+    let staged = builder().permissions(Permissions::from_mode(0o777)).tempdir_in(parent(path))?;
+    fill(staged.path(), members)?;
+    // A folder that came into being meanwhile is replaced only if it is empty.
+    fs::rename(staged.path(), path)?;
+    // Its content has moved away, so there is nothing left to remove.
+    let _ = staged.keep();
+    Ok(())
+}
+
+fn fill(folder: &Path, members: &[Member]) -> io::Result<()> {
+    let staged = members.iter().map(|(name, content)| Ok((name, stage(folder, content)?)));
+    for (name, file) in staged.collect::<io::Result<Vec<_>>>()? {
+        file.persist(folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// A complete file under a temporary name, which is removed if it is dropped.
+fn stage(folder: &Path, content: impl FnOnce(&mut Out) -> io::Result<()>) -> io::Result<NamedTempFile> {
+    let mut staged = builder().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    let mut out = BufWriter::with_capacity(1 << 18, staged.as_file_mut());
+    content(&mut out)?;
+    out.flush()?;
+    drop(out);
+    staged.as_file().sync_all()?;
+    Ok(staged)
+}
+
+fn builder() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".").suffix(".part");
+    builder
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
