@@ -92,19 +92,19 @@ impl<'a> Cursor<'a> {
 mod tests {
     use super::*;
 
-    fn header(dtype: &str, fortran: bool, shape: &[u64]) -> Option<Header> {
-        Some(Header { dtype: dtype.into(), fortran, shape: shape.into() })
+    fn header(dtype: &str, fortran: bool, shape: &[u64]) -> Header {
+        Header { dtype: dtype.into(), fortran, shape: shape.into() }
     }
 
     #[test]
     fn reads_what_numpy_writes() {
         let parse = Header::parse;
         let text = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }      \n";
-        assert_eq!(parse(text), header("<i4", false, &[3]));
-        assert_eq!(parse("{'shape':(),'descr':'|S3','fortran_order':True}"), header("|S3", true, &[]));
+        assert_eq!(parse(text), Some(header("<i4", false, &[3])));
+        assert_eq!(parse("{'shape':(),'descr':'|S3','fortran_order':True}"), Some(header("|S3", true, &[])));
         assert_eq!(
             parse("{\"descr\": \"<f8\", 'fortran_order': False, 'shape': (2, 5)}"),
-            header("<f8", false, &[2, 5])
+            Some(header("<f8", false, &[2, 5]))
         );
     }
 
@@ -132,7 +132,7 @@ mod tests {
             let bytes = Header::encode("<i8", length);
             assert_eq!((bytes.len() % 64, bytes[bytes.len() - 1]), (0, b'\n'));
             let shape: Vec<_> = length.into_iter().map(|length| length as u64).collect();
-            assert_eq!(Header::parse(std::str::from_utf8(&bytes[10..]).unwrap()), header("<i8", false, &shape));
+            assert_eq!(Header::parse(std::str::from_utf8(&bytes[10..]).unwrap()), Some(header("<i8", false, &shape)));
         }
     }
 }

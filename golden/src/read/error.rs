@@ -68,6 +68,20 @@ pub enum Problem {
         /// The format of the file.
         format: Format,
     },
+    /// A number of nodes that no graph has.
+    #[error("the number of nodes is given as {nodes}; accepted are 1 to {ID_MAX}")]
+    NodesRange {
+        /// The number asked for.
+        nodes: u32,
+    },
+    /// Fewer nodes were asked for than the file states.
+    #[error("the number of nodes is given as {nodes}, but the file is for {needed}")]
+    NodesTooFew {
+        /// The number asked for.
+        nodes: u32,
+        /// The number in the file.
+        needed: u32,
+    },
 
     /// The magic of `.npy` is missing.
     #[error("this is not a .npy file; it starts with {found:?}, not with \"\\x93NUMPY\"")]
@@ -176,12 +190,12 @@ pub enum Problem {
         columns: u64,
     },
     /// `indptr` and `shape` disagree.
-    #[error("indptr is for {nodes} nodes, but shape says {shape}")]
+    #[error("indptr has {offsets} elements, but shape says {nodes} nodes; there must be one more than nodes")]
     Shape {
-        /// Nodes of `indptr`.
-        nodes: usize,
+        /// Elements of `indptr`.
+        offsets: usize,
         /// Rows and columns.
-        shape: u64,
+        nodes: u64,
     },
 
     /// A line that is not text.
@@ -229,15 +243,15 @@ pub enum Problem {
     /// An edge list without edges and without a number of nodes.
     #[error("there is not one edge; for a graph of isolated nodes give the number of nodes")]
     NoEdges,
-    /// An edge list in which hardly any id is used.
+    /// Hardly any node has an edge.
     #[error(
-        "ids reach up to {largest} (line {line}), but there are only {edges} edges; ids are taken as they are, so number \
-         the nodes from 0 without gaps, or give the number of nodes if this is meant"
+        "line {line} makes it a graph of {nodes} nodes, but there are only {edges} edges; number the nodes without gaps, or \
+         give the number of nodes if so many isolated ones are meant"
     )]
     Sparse {
-        /// The largest id.
-        largest: u32,
-        /// Where it is first seen.
+        /// The number of nodes.
+        nodes: u32,
+        /// Where it comes from.
         line: u64,
         /// Edges in the file.
         edges: usize,
@@ -248,6 +262,12 @@ pub enum Problem {
         /// The word in the header.
         found: String,
         /// Those accepted in its place.
+        accepted: &'static str,
+    },
+    /// A Matrix Market file without its size line.
+    #[error("there is no size line; it must be {accepted}")]
+    NoSize {
+        /// What it looks like.
         accepted: &'static str,
     },
     /// Another number of entries than stated.

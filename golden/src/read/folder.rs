@@ -13,14 +13,14 @@ use crate::{
     progress::Progress,
 };
 
-pub(crate) fn read(folder: &Path, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+pub(super) fn read(folder: &Path, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
     let indptr = open(folder, "indptr")?.whole_numbers(ID_MAX, |value| value, progress)?;
     let indices = open(folder, "indices")?.whole_numbers(largest_id(&indptr), NodeId::new, progress)?;
     CscGraph::new(indptr, indices).map_err(|error| Problem::Graph(error).at(folder))
 }
 
 /// The largest id that a graph with this `indptr` has; 0 for a graph that has none, whose edges are refused later.
-pub(crate) fn largest_id(indptr: &[u32]) -> u32 {
+pub(super) fn largest_id(indptr: &[u32]) -> u32 {
     indptr.len().saturating_sub(2).min(ID_MAX as usize) as u32
 }
 

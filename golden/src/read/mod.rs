@@ -3,16 +3,22 @@
 //! Files are not trusted. Whatever is wrong with one is a [`ReadError`], one sentence that names the file, the place, what
 //! is there and what would be accepted; memory grows with what a file holds and not with what it says it holds.
 
+mod edge_list;
 mod error;
 mod folder;
+mod matrix_market;
 mod npy;
+mod npz;
 mod source;
+mod text;
 
 use std::path::Path;
 
 pub use error::{Problem, ReadError};
 
-use crate::{format::Format, graph::CscGraph, progress::Progress};
+use source::Source;
+
+use crate::{format::Format, graph::CscGraph, id::ID_MAX, progress::Progress};
 
 /// How to read a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,14 +54,18 @@ pub fn graph(path: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
         (Format::Folder, true) | (_, false) => {}
         (format, true) => return Err(Problem::IsFolder { format }.at(path)),
     }
-    if let (Format::Folder | Format::Npz, Some(nodes)) = (format, options.nodes) {
-        return Err(Problem::NodesGiven { nodes, format }.at(path));
+    match (format, options.nodes) {
+        (Format::Folder | Format::Npz, Some(nodes)) => return Err(Problem::NodesGiven { nodes, format }.at(path)),
+        (_, Some(nodes)) if !(1..=ID_MAX).contains(&nodes) => return Err(Problem::NodesRange { nodes }.at(path)),
+        _ => {}
     }
+    let source = || Source::open(path);
     let graph = match format {
         Format::Folder => folder::read(path, progress)?,
-        Format::Npz | Format::EdgeList | Format::Csv | Format::MatrixMarket => {
-            return Err(Problem::UnknownFormat.at(path));
-        }
+        Format::Npz => npz::read(path, progress)?,
+        Format::EdgeList => edge_list::read(source()?, false, options, progress)?,
+        Format::Csv => edge_list::read(source()?, true, options, progress)?,
+        Format::MatrixMarket => matrix_market::read(source()?, options, progress)?,
     };
     if options.symmetrise {
         return graph.symmetrised().map_err(|error| Problem::Graph(error).at(path));

@@ -20,13 +20,13 @@ const CHUNK: usize = 1 << 18;
 const HEADER_LIMIT: usize = 4096;
 
 /// An opened `.npy` file, its header read.
-pub(crate) struct Npy<'a> {
+pub(super) struct Npy<'a> {
     source: Source<'a>,
     header: Header,
 }
 
 impl<'a> Npy<'a> {
-    pub(crate) fn open(mut source: Source<'a>) -> Result<Self, ReadError> {
+    pub(super) fn open(mut source: Source<'a>) -> Result<Self, ReadError> {
         let mut start = [0; 8];
         let found = take(&mut source, &mut start, "the .npy header needs at least 10")?;
         if !found.starts_with(MAGIC) {
@@ -54,12 +54,12 @@ impl<'a> Npy<'a> {
     }
 
     /// The number of elements of this array of one dimension.
-    pub(crate) fn len(&self) -> Result<u64, ReadError> {
+    pub(super) fn len(&self) -> Result<u64, ReadError> {
         if let [length] = *self.header.shape { Ok(length) } else { Err(self.rank(1)) }
     }
 
     /// All elements of this array of one dimension, each 0 to `max`, as `wrap` makes them.
-    pub(crate) fn whole_numbers<T>(
+    pub(super) fn whole_numbers<T>(
         self,
         max: u32,
         wrap: impl Fn(u32) -> T,
@@ -126,7 +126,7 @@ impl<'a> Npy<'a> {
     }
 
     /// The text of an array of no dimension that holds one byte string or one Unicode string.
-    pub(crate) fn word(mut self) -> Result<String, ReadError> {
+    pub(super) fn word(mut self) -> Result<String, ReadError> {
         let dtype = self.header.dtype.clone();
         let refused = |found: &str| Problem::Dtype { found: excerpt(found), accepted: "'|S3' and '<U3' (a word)" };
         let (kind, width) = dtype.split_at_checked(2).ok_or_else(|| self.error(refused(&dtype)))?;
@@ -151,7 +151,7 @@ impl<'a> Npy<'a> {
         self.error(Problem::Rank { shape, fortran, accepted })
     }
 
-    pub(crate) fn error(&self, problem: Problem) -> ReadError {
+    pub(super) fn error(&self, problem: Problem) -> ReadError {
         problem.at(self.source.path())
     }
 }
