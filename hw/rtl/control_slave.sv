@@ -51,8 +51,9 @@ module control_slave
   word_t      w_data_q;
   logic [3:0] w_strb_q;
 
-  assign aw_ready_o = !aw_held_q;
-  assign w_ready_o  = !w_held_q;
+  // Not ready in reset: what the reset would swallow is not accepted.
+  assign aw_ready_o = rst_ni && !aw_held_q;
+  assign w_ready_o  = rst_ni && !w_held_q;
   assign write      = aw_held_q && w_held_q && !b_valid_o;
 
   always_ff @(posedge clk_i) begin
@@ -126,7 +127,7 @@ module control_slave
   end
 
   // ---- Reads -------------------------------------------------------------------------------------------------------
-  assign ar_ready_o = !r_valid_o;
+  assign ar_ready_o = rst_ni && !r_valid_o;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni)         r_valid_o <= 1'b0;

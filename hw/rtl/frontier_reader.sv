@@ -49,8 +49,8 @@ module frontier_reader
   assign id           = rsp_line_i[32*next_q[3:0] +: 32];
   assign last_of_line = next_q[3:0] == '1 || next_q + 1'b1 == end_i;
   assign out_fire     = out_valid_o && out_ready_i;
-  // A line that failed is handed on as one error; after a failure what is on its way is thrown away.
-  assign rsp_ready_o  = abort_i || (out_ready_i && (last_of_line || rsp_error_i));
+  // After a failure what is on its way is thrown away.
+  assign rsp_ready_o  = abort_i || (out_ready_i && last_of_line);
   assign used_up      = rsp_valid_i && rsp_ready_o;
 
   always_comb begin
@@ -97,9 +97,7 @@ module frontier_reader
       next_q    <= first_i;
     end else begin
       if (asked) ask_q <= ask_q + 1'b1;
-      if (out_fire && state_q == Reading) begin
-        next_q <= rsp_error_i ? {next_q[30:4] + 1'b1, 4'b0} : next_q + 1'b1;
-      end
+      if (out_fire && state_q == Reading) next_q <= next_q + 1'b1;
     end
   end
 

@@ -215,8 +215,8 @@ module trisage_sampler
   input  logic [1:0]  m_axi_out_bresp
 );
 
-  // The reset is registered once more, as its net spans the whole SLR.
-  logic rst_nq;
+  // The reset is registered once more, as its net spans the whole SLR. It holds from power-up on.
+  logic rst_nq = 1'b0;
   always_ff @(posedge ap_clk) rst_nq <= ap_rst_n;
 
   logic        start, start_taken, done, continue_run, idle;
