@@ -1,3 +1,5 @@
 //! The `trisage` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    trainer::cli::main()
+}

@@ -1,0 +1,183 @@
+//! Which nodes a mini-batch starts from.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader},
+    path::{Path, PathBuf},
+};
+
+use golden::{ID_MAX, NodeId, draw};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+/// Bytes 8 to 24 of the key with which nodes are shuffled. Words of the sampling contract have zeros there, whatever the
+/// seed, mini-batch and node, so shuffling and sampling never use the same words.
+const DOMAIN: [u8; 16] = *b"trisage: batches";
+
+/// The mini-batches of a run: consecutive pieces, all of one size, of one random order of some nodes, which is gone through
+/// again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batches {
+    order: Vec<NodeId>,
+    size: usize,
+}
+
+impl Batches {
+    /// Shuffles `nodes` by the user's `seed`; each mini-batch has `size` of them, or all if there are fewer.
+    ///
+    /// The order is that of Fisher and Yates (in the form of Durstenfeld, "Algorithm 235: Random permutation", CACM 7(7),
+    /// 1964): for i from the last place down to 1, the nodes at places i and `draw(i + 1)` change places. The words are
+    /// those of `ChaCha8` from position 0 of stream 0, whose key is the seed (8 bytes, little-endian), the 16 bytes
+    /// "trisage: batches" and 8 zeros.
+    pub fn shuffled(nodes: impl IntoIterator<Item = NodeId>, size: usize, seed: u64) -> Self {
+        let mut order: Vec<NodeId> = nodes.into_iter().collect();
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..24].copy_from_slice(&DOMAIN);
+        let mut words = ChaCha8Rng::from_seed(key);
+        for i in (1..order.len()).rev() {
+            let j = draw(i as u32 + 1, || words.next_u32());
+            order.swap(i, j as usize);
+        }
+        let size = size.min(order.len());
+        Self { order, size }
+    }
+
+    /// Seed nodes of each mini-batch.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The seed nodes of mini-batch `minibatch`: the entries of the order from `minibatch * size` (modulo its length) on,
+    /// going on with its first after its last. They are distinct if the nodes are.
+    pub fn get(&self, minibatch: u64) -> Vec<NodeId> {
+        let nodes = self.order.len();
+        if nodes == 0 {
+            return Vec::new();
+        }
+        let first = u128::from(minibatch) * self.size as u128 % nodes as u128;
+        self.order.iter().cycle().skip(first as usize).take(self.size).copied().collect()
+    }
+}
+
+/// A list of nodes that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeListError {
+    /// The system refuses.
+    #[error("{}: cannot be read: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Not a node id.
+    #[error("{}: line {line}: '{text}' is not a node id; give one a line, 0 to {ID_MAX}, or a comment after '#'", .path.display())]
+    NotAnId {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is there (the start of it).
+        text: String,
+    },
+}
+
+/// Reads a node id as the command line and files of nodes have it.
+pub(crate) fn node_id(text: &str) -> Option<NodeId> {
+    text.parse().ok().filter(|&id| id <= ID_MAX).map(NodeId::new)
+}
+
+/// Reads a list of nodes: text, one id a line, in order; `#` starts a comment, empty lines are passed over.
+///
+/// # Errors
+/// The first line that is something else, or why the file cannot be read.
+pub fn read_nodes(path: &Path) -> Result<Vec<NodeId>, NodeListError> {
+    let io = |source| NodeListError::Io { path: path.to_owned(), source };
+    let mut lines = BufReader::new(File::open(path).map_err(io)?);
+    let (mut nodes, mut bytes) = (Vec::new(), Vec::new());
+    for line in 1.. {
+        bytes.clear();
+        if lines.read_until(b'\n', &mut bytes).map_err(io)? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.split('#').next().unwrap_or_default().trim();
+        if text.is_empty() {
+            continue;
+        }
+        nodes.push(node_id(text).ok_or_else(|| NodeListError::NotAnId {
+            path: path.to_owned(),
+            line,
+            text: text.chars().take(40).collect(),
+        })?);
+    }
+    Ok(nodes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn all(nodes: u32) -> impl Iterator<Item = NodeId> {
+        (0..nodes).map(NodeId::new)
+    }
+
+    fn ids(nodes: &[NodeId]) -> Vec<u32> {
+        nodes.iter().map(|node| node.get()).collect()
+    }
+
+    #[test]
+    fn an_epoch_has_every_node_once() {
+        let batches = Batches::shuffled(all(30), 10, 5);
+        let mut epoch: Vec<u32> = (0..3).flat_map(|m| ids(&batches.get(m))).collect();
+        assert_ne!(epoch, (0..30).collect::<Vec<_>>());
+        epoch.sort_unstable();
+        assert_eq!(epoch, (0..30).collect::<Vec<_>>());
+        assert_eq!(batches.get(3), batches.get(0));
+    }
+
+    #[test]
+    fn the_order_is_fixed_for_good() {
+        // From a few lines of Python that share no code with this.
+        assert_eq!(ids(&Batches::shuffled(all(10), 10, 42).get(0)), [8, 9, 3, 4, 6, 2, 1, 5, 0, 7]);
+        assert_ne!(Batches::shuffled(all(10), 10, 43), Batches::shuffled(all(10), 10, 42));
+    }
+
+    #[test]
+    fn minibatches_go_on_at_the_start_after_the_end() {
+        let batches = Batches::shuffled(all(7), 3, 1);
+        let order = &batches.order;
+        assert_eq!(batches.get(2), [order[6], order[0], order[1]]);
+        // 3 (2^64 - 1) mod 7 = 3
+        assert_eq!(batches.get(u64::MAX), order[3..6]);
+    }
+
+    #[test]
+    fn few_nodes_make_small_minibatches() {
+        assert_eq!(Batches::shuffled(all(3), 1024, 9).get(7).len(), 3);
+        assert_eq!(Batches::shuffled(all(0), 1024, 9).get(7), []);
+        assert_eq!(Batches::shuffled(all(3), 0, 9).get(7), []);
+    }
+
+    #[test]
+    fn a_list_of_nodes() {
+        let read = |text: &[u8]| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(text).unwrap();
+            read_nodes(file.path()).map(|nodes| ids(&nodes)).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(b"# train\n5\r\n\n 3 # three\n2147483647"), Ok(vec![5, 3, 2_147_483_647]));
+        assert_eq!(read(b""), Ok(vec![]));
+        for (text, found) in
+            [(&b"1\n-2\n"[..], "'-2'"), (b"\n2147483648", "'2147483648'"), (b"1\n\xff\xfe", "'\u{fffd}")]
+        {
+            let sentence = read(text).unwrap_err();
+            assert!(sentence.contains("line 2") && sentence.contains(found), "{sentence}");
+        }
+        assert!(read_nodes(Path::new("/nowhere")).unwrap_err().to_string().starts_with("/nowhere: cannot be read"));
+    }
+}

@@ -1,0 +1,222 @@
+//! The one place that knows which back ends there are. Each brings its options; all make a [`SamplerDevice`].
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hw::SamplerDevice;
+use sim::model::{ModelOptions, SoftwareModel};
+
+use super::CliError;
+
+/// A card, or what stands for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Backend {
+    /// The software model
+    Model,
+    /// The RTL under Verilator
+    Rtl,
+}
+
+/// A back end, or the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sampler {
+    /// The reference sampler
+    Golden,
+    /// The software model
+    Model,
+    /// The RTL under Verilator
+    Rtl,
+}
+
+/// Which card to use.
+#[derive(Debug, Args)]
+pub(super) struct DeviceArgs {
+    /// What samples
+    #[arg(long, value_enum, default_value = "model")]
+    backend: Backend,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Which card to use, or the reference.
+#[derive(Debug, Args)]
+pub(super) struct SamplerArgs {
+    /// What samples
+    #[arg(long, value_enum, default_value = "model")]
+    backend: Sampler,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The options of all back ends.
+#[derive(Debug, Args)]
+struct Options {
+    #[command(flatten)]
+    kernel: KernelOptions,
+    #[command(flatten)]
+    rtl: RtlOptions,
+}
+
+/// What a kernel is built with: for all back ends.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of back ends 'model' and 'rtl'")]
+struct KernelOptions {
+    /// Index channels of each kernel: 1, 2, 4 or 8 [default: 4]
+    #[arg(long, value_name = "C", value_parser = channels)]
+    channels: Option<usize>,
+}
+
+/// How the RTL is simulated.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of back end 'rtl'")]
+struct RtlOptions {
+    /// How the simulated memory behaves [default: hbm]
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
+    /// Seed of latencies and stalls [default: 0]
+    #[arg(long, value_name = "U64")]
+    stall_seed: Option<u64>,
+    /// log2 of the slots of each kernel's hash table
+    #[arg(long, value_name = "N")]
+    table_log2: Option<u32>,
+    /// Write waves to this file (.fst); one for each SLR
+    #[arg(long, value_name = "FILE")]
+    waves: Option<PathBuf>,
+    /// Cycles without progress after which a run has failed
+    #[arg(long, value_name = "CYCLES")]
+    watchdog: Option<u64>,
+}
+
+/// Memory profiles of the simulated RTL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// Short fixed latency, never a stall
+    Ideal,
+    /// High-bandwidth memory
+    Hbm,
+    /// DDR4
+    Ddr4,
+    /// Whatever the protocol allows
+    Hostile,
+}
+
+/// Reads the number of channels of a kernel.
+pub(super) fn channels(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(channels @ (1 | 2 | 4 | 8)) => Ok(channels),
+        _ => Err("a kernel has 1, 2, 4 or 8 index channels".to_owned()),
+    }
+}
+
+impl DeviceArgs {
+    /// Makes the device, without a graph.
+    pub(super) fn open(&self) -> Result<Box<dyn SamplerDevice>, CliError> {
+        self.options.open(self.backend)
+    }
+}
+
+impl SamplerArgs {
+    /// Makes the device, without a graph; `None` is the reference.
+    pub(super) fn open(&self) -> Result<Option<Box<dyn SamplerDevice>>, CliError> {
+        match self.backend {
+            Sampler::Golden => {
+                refuse("golden", KernelOptions::OWNERS, self.options.kernel.given())?;
+                refuse("golden", RtlOptions::OWNERS, self.options.rtl.given())?;
+                Ok(None)
+            }
+            Sampler::Model => self.options.open(Backend::Model).map(Some),
+            Sampler::Rtl => self.options.open(Backend::Rtl).map(Some),
+        }
+    }
+}
+
+impl Options {
+    fn open(&self, backend: Backend) -> Result<Box<dyn SamplerDevice>, CliError> {
+        match backend {
+            Backend::Model => {
+                refuse("model", RtlOptions::OWNERS, self.rtl.given())?;
+                let ModelOptions { channels } = ModelOptions::default();
+                let channels = self.kernel.channels.unwrap_or(channels);
+                Ok(Box::new(SoftwareModel::new(ModelOptions { channels })?))
+            }
+            Backend::Rtl => Err(CliError::Usage("this version has no back end 'rtl' yet".to_owned())),
+        }
+    }
+}
+
+impl KernelOptions {
+    const OWNERS: &str = "back ends 'model' and 'rtl'";
+
+    /// An option that was given.
+    fn given(&self) -> Option<&'static str> {
+        self.channels.map(|_| "--channels")
+    }
+}
+
+impl RtlOptions {
+    const OWNERS: &str = "back end 'rtl'";
+
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--profile", self.profile.is_some()),
+            ("--stall-seed", self.stall_seed.is_some()),
+            ("--table-log2", self.table_log2.is_some()),
+            ("--waves", self.waves.is_some()),
+            ("--watchdog", self.watchdog.is_some()),
+        ];
+        options.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
+}
+
+/// Refuses an option that the chosen back end does not have.
+fn refuse(backend: &str, owners: &str, option: Option<&'static str>) -> Result<(), CliError> {
+    option.map_or(Ok(()), |option| {
+        Err(CliError::Usage(format!("{option} is an option of {owners}; back end '{backend}' has none of that name")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line<A: Args> {
+        #[command(flatten)]
+        args: A,
+    }
+
+    fn parse<A: Args>(line: &str) -> A {
+        Line::<A>::try_parse_from(std::iter::once("x").chain(line.split_whitespace())).unwrap().args
+    }
+
+    fn refusal(line: &str) -> String {
+        parse::<SamplerArgs>(line).open().err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_foreign_option_is_refused() {
+        for option in ["--profile hostile", "--stall-seed 3", "--table-log2 9", "--waves w.fst", "--watchdog 5"] {
+            let name = option.split(' ').next().unwrap();
+            let sentence = format!("{name} is an option of back end 'rtl'; back end 'model' has none of that name");
+            assert_eq!(refusal(&format!("--backend model {option}")), sentence);
+            assert_eq!(refusal(&format!("--backend golden {option}")), sentence.replace("'model'", "'golden'"));
+        }
+        assert_eq!(
+            refusal("--backend golden --channels 2"),
+            "--channels is an option of back ends 'model' and 'rtl'; back end 'golden' has none of that name"
+        );
+    }
+
+    #[test]
+    fn the_model_is_the_default_and_takes_channels() {
+        let device = parse::<DeviceArgs>("--channels 8").open().unwrap();
+        assert_eq!(device.capabilities().backend, "model");
+        assert!(parse::<SamplerArgs>("--backend golden").open().unwrap().is_none());
+        for channels in ["0", "3", "16", "x"] {
+            let line = ["x", "--channels", channels];
+            assert!(Line::<DeviceArgs>::try_parse_from(line).unwrap_err().to_string().contains("1, 2, 4 or 8"));
+        }
+    }
+}

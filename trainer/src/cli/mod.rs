@@ -1,0 +1,139 @@
+//! The `trisage` command.
+//!
+//! Results go to stdout, messages and progress to stderr. Exit codes: 0 success, 1 the verification found a difference, 2 it
+//! could not be done. A reader that closes stdout early is no error.
+
+mod backend;
+mod graph;
+mod progress;
+mod rtl;
+mod sample;
+mod source;
+mod verify;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+use crate::{batches::NodeListError, verify::VerifyError};
+
+#[derive(Debug, Parser)]
+#[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compare a back end with the reference sampler, element by element
+    Verify(verify::VerifyArgs),
+    /// Sample one mini-batch
+    Sample(sample::SampleArgs),
+    /// Look at, convert or generate a graph
+    #[command(subcommand)]
+    Graph(graph::GraphCommand),
+    /// Prepare the RTL for simulation
+    #[command(subcommand)]
+    Rtl(rtl::RtlCommand),
+}
+
+/// How a command ended that could be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Success,
+    Different,
+}
+
+/// Why a command could not be done: one sentence.
+#[derive(Debug, thiserror::Error)]
+enum CliError {
+    #[error(transparent)]
+    Read(#[from] golden::read::ReadError),
+    #[error(transparent)]
+    Write(#[from] golden::write::WriteError),
+    #[error("--graph: {0}")]
+    Spec(#[from] golden::generate::SpecError),
+    #[error(transparent)]
+    Nodes(#[from] NodeListError),
+    #[error(transparent)]
+    Device(#[from] hw::DeviceError),
+    #[error(transparent)]
+    Sample(#[from] golden::SampleError),
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    #[error(transparent)]
+    Build(#[from] verilator_sys::build::BuildError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
+}
+
+/// Runs the command that the process was called with.
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Verify(args) => verify::run(&args),
+        Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
+        Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
+        Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
+    };
+    match done {
+        Ok(Verdict::Success) => ExitCode::SUCCESS,
+        Ok(Verdict::Different) => ExitCode::from(1),
+        Err(error) => {
+            // Nothing can be said any more if stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {error}{}", hint(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What would help.
+fn hint(error: &CliError) -> &'static str {
+    use golden::SampleError::Overflow;
+    let overflow = match error {
+        CliError::Sample(Overflow { .. }) | CliError::Device(hw::DeviceError::Overflow { .. }) => true,
+        CliError::Verify(VerifyError::Reference { source, .. }) => matches!(source, Overflow { .. }),
+        CliError::Verify(VerifyError::Run { source, .. }) => matches!(source, hw::DeviceError::Overflow { .. }),
+        _ => false,
+    };
+    if overflow { "; leave --node-capacity and --edge-capacity away to have room for the worst case" } else { "" }
+}
+
+/// Writes a result to stdout.
+fn print(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a result to stdout as JSON.
+fn print_json(value: &impl serde::Serialize) -> Result<(), CliError> {
+    let json = serde_json::to_string_pretty(value).map_err(|error| CliError::Output(error.into()))?;
+    print(&(json + "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_errors_are_code_2() {
+        for line in [&["trisage"][..], &["trisage", "verify"], &["trisage", "verify", "--graph", "g", "--fanouts", "x"]]
+        {
+            assert_eq!(Cli::try_parse_from(line).unwrap_err().exit_code(), 2, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Where graphs and seed nodes come from.
+
+use std::{path::PathBuf, str::FromStr, sync::Arc};
+
+use clap::Args;
+use golden::{
+    Capacity, CscGraph, Fanout, Format, NodeId, Progress,
+    generate::GraphSpec,
+    read::{self, ReadOptions},
+};
+
+use super::CliError;
+use crate::batches::{self, Batches};
+
+/// Seed nodes of a mini-batch where nothing else is said.
+pub(super) const BATCH_SIZE: usize = 1024;
+
+#[derive(Debug, Args)]
+pub(super) struct GraphArgs {
+    /// The graph: a folder with indptr.npy and indices.npy, a file (.npz, .mtx, .csv, .txt, .edges, .el, .tsv, also .gz),
+    /// or what is to be generated, such as gen:star:nodes=5000
+    #[arg(long, value_name = "PATH|gen:...")]
+    graph: String,
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReadArgs {
+    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv or mtx
+    #[arg(long, value_name = "FORMAT")]
+    graph_format: Option<Format>,
+    /// Add the reverse of every arc
+    #[arg(long)]
+    symmetrise: bool,
+    /// Number of nodes of a text format, if the last ones have no edge
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
+}
+
+impl GraphArgs {
+    pub(super) fn load(&self, progress: &dyn Progress) -> Result<Arc<CscGraph>, CliError> {
+        self.reading.load(&self.graph, progress).map(Arc::new)
+    }
+}
+
+impl ReadArgs {
+    /// Reads or generates the graph that `name` stands for.
+    pub(super) fn load(&self, name: &str, progress: &dyn Progress) -> Result<CscGraph, CliError> {
+        if !name.starts_with(GraphSpec::PREFIX) {
+            let options = ReadOptions { format: self.graph_format, symmetrise: self.symmetrise, nodes: self.nodes };
+            return Ok(read::graph(name.as_ref(), &options, progress)?);
+        }
+        let foreign = [
+            ("--graph-format", self.graph_format.is_some()),
+            ("--symmetrise", self.symmetrise),
+            ("--nodes", self.nodes.is_some()),
+        ];
+        if let Some((option, _)) = foreign.into_iter().find(|&(_, given)| given) {
+            return Err(CliError::Usage(format!("{option} is for graphs in files; '{name}' is generated")));
+        }
+        Ok(GraphSpec::from_str(name)?.generate(progress))
+    }
+}
+
+/// Fan-outs and seed, of one mini-batch or many.
+#[derive(Debug, Args)]
+pub(super) struct SamplingArgs {
+    /// Neighbours to draw for each node, hop by hop; 'all' or -1 for all
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "10,10,10",
+        allow_hyphen_values = true,
+        value_name = "F1,F2,..."
+    )]
+    pub(super) fanouts: Vec<Fanout>,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 0, value_name = "U64")]
+    pub(super) seed: u64,
+    /// Room for sampled nodes; the worst case if not given
+    #[arg(long, value_name = "N")]
+    node_capacity: Option<u32>,
+    /// Room for sampled edges; the worst case if not given
+    #[arg(long, value_name = "N")]
+    edge_capacity: Option<u32>,
+}
+
+impl SamplingArgs {
+    pub(super) fn capacity(&self, graph: &CscGraph, seeds: usize) -> Capacity {
+        let worst = Capacity::worst_case(graph, seeds, &self.fanouts);
+        Capacity {
+            nodes: self.node_capacity.map_or(worst.nodes, |nodes| nodes as usize),
+            edges: self.edge_capacity.map_or(worst.edges, |edges| edges as usize),
+        }
+    }
+}
+
+/// Nodes from which mini-batches take their seed nodes.
+#[derive(Debug, Args)]
+pub(super) struct BatchArgs {
+    /// Seed nodes of a mini-batch [default: 1024]
+    #[arg(long, value_name = "N")]
+    pub(super) batch_size: Option<usize>,
+    /// Take the seed nodes from those in this file (text, one id a line), not from all
+    #[arg(long, value_name = "FILE")]
+    pub(super) seeds_file: Option<PathBuf>,
+}
+
+impl BatchArgs {
+    /// Mini-batches of the file's nodes, or of all.
+    pub(super) fn batches(&self, graph: &CscGraph, seed: u64) -> Result<Batches, CliError> {
+        let size = self.batch_size.unwrap_or(BATCH_SIZE);
+        Ok(match &self.seeds_file {
+            Some(file) => Batches::shuffled(batches::read_nodes(file)?, size, seed),
+            None => Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), size, seed),
+        })
+    }
+}
