@@ -151,6 +151,10 @@ fn power_law(fields: &mut Fields) -> Result<Kind, SpecError> {
         }
         None => (free_law(fields)?, None),
     };
+    if let (0, Some((_, scale))) = (law.nodes, shape) {
+        let values = "scales that leave a node".to_owned();
+        return Err(SpecError::Value { key: "scale", found: scale.to_string(), values });
+    }
     if law.pairs > law.most_pairs() {
         let (edges, most) = (2 * u64::from(law.pairs), 2 * u64::from(law.most_pairs()));
         return Err(SpecError::Edges { nodes: law.nodes, edges, most });

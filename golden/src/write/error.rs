@@ -36,6 +36,12 @@ pub enum WriteProblem {
         /// "file" or "folder".
         needed: &'static str,
     },
+    /// The folder that it would be in is missing.
+    #[error("there is no folder {} to write it in", parent.display())]
+    NoParent {
+        /// That folder.
+        parent: PathBuf,
+    },
     /// The extension is of no format.
     #[error("its extension is of no graph format; accepted are {}", Format::NAMES)]
     UnknownFormat,

@@ -29,8 +29,9 @@ pub(super) fn file(
         Ok(_) if !overwrite => return Err(WriteProblem::Exists { what: "file" }.at(path)),
         _ => {}
     }
+    let parent = parent(path)?;
     let write = || {
-        let staged = stage(parent(path), content)?;
+        let staged = stage(parent, content)?;
         if overwrite { staged.persist(path) } else { staged.persist_noclobber(path) }.map_err(|refused| refused.error)
     };
     match write() {
@@ -72,13 +73,13 @@ pub(super) fn folder(
             }
             Ok(())
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => new_folder(path, members).map_err(at),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => new_folder(path, parent(path)?, members).map_err(at),
         Err(error) => Err(at(error)),
     }
 }
 
-fn new_folder(path: &Path, members: &[Member]) -> io::Result<()> {
-    let staged = builder().permissions(Permissions::from_mode(0o777)).tempdir_in(parent(path))?;
+fn new_folder(path: &Path, parent: &Path, members: &[Member]) -> io::Result<()> {
+    let staged = builder().permissions(Permissions::from_mode(0o777)).tempdir_in(parent)?;
     fill(staged.path(), members)?;
     // A folder that came into being meanwhile is replaced only if it is empty.
     fs::rename(staged.path(), path)?;
@@ -112,9 +113,11 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
+/// The folder that `path` is in.
+fn parent(path: &Path) -> Result<&Path, WriteError> {
+    let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    }
+    };
+    if parent.is_dir() { Ok(parent) } else { Err(WriteProblem::NoParent { parent: parent.to_owned() }.at(path)) }
 }
