@@ -1,1 +1,19 @@
 //! The simulated RTL: three kernels under Verilator, each with its own memory, clock and bus checks.
+//!
+//! [`RtlDevice`] is the card. A kernel is run as XRT's driver runs one ([`kernel`]), through an AXI4-Lite master
+//! ([`control`]); behind each of its AXI4 masters stands a memory ([`axi`]) that keeps a profile's timing, answers with errors
+//! on request, and checks what the kernel does. Nothing in here knows what a right result is.
+
+mod axi;
+mod control;
+mod device;
+mod kernel;
+mod options;
+mod outcome;
+
+pub use axi::{Fault, FaultAt, Place, Profile, ProfileError, Response, Timing};
+pub use device::RtlDevice;
+pub use options::RtlOptions;
+pub use verilator_sys::{Fill, build::Variant};
+
+const BACKEND: &str = "rtl";

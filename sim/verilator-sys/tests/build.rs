@@ -1,4 +1,4 @@
-//! From SystemVerilog to a clocked model: what is built, what is cached, what is said when it fails.
+//! From `SystemVerilog` to a clocked model: what is built, what is cached, what is said when it fails.
 
 use std::{
     cell::RefCell,
@@ -47,7 +47,7 @@ impl Fixture {
         fs::create_dir(&places.rtl).unwrap();
         fs::write(places.rtl.join("files.f"), "trisage_pkg.sv\ntrisage_sampler.sv\n").unwrap();
         fs::write(places.rtl.join("trisage_pkg.sv"), include_str!("../../../hw/rtl/trisage_pkg.sv")).unwrap();
-        let waivers = "`verilator_config\nlint_off -rule UNUSEDPARAM\n";
+        let waivers = "`verilator_config\nlint_off -rule UNUSEDPARAM\nlint_off -rule SYMRSVDWORD\n";
         fs::write(places.rtl.join("lint.vlt"), waivers).unwrap();
         let fixture = Self { folder, places };
         fixture.set(body);

@@ -89,7 +89,7 @@ impl Compiler {
             let name = &compiler.words[0];
             BuildError::Tool(format!("the C++ compiler {name} cannot be used: {why}; install g++ or name one in CXX"))
         })?;
-        compiler.version = told.lines().next().unwrap_or_default().to_owned();
+        told.lines().next().unwrap_or_default().clone_into(&mut compiler.version);
         Ok(compiler)
     }
 

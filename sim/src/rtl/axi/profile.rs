@@ -1,0 +1,161 @@
+//! How fast and how regular the simulated memory is.
+
+use std::{fmt, str::FromStr};
+
+/// A memory profile: when a port's accesses are taken and answered. It never decides what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Profile {
+    /// Everything at once, after a short latency.
+    Ideal,
+    /// One HBM pseudo channel behind each port.
+    #[default]
+    Hbm,
+    /// One DDR4 channel behind each port.
+    Ddr4,
+    /// Whatever AXI allows, by seed: reordering between ids, interleaved and late beats, back-pressure on every channel, data
+    /// that is taken before its address, and bases that are aligned to 64 bytes only.
+    Hostile,
+}
+
+/// The figures of a profile, for each port and direction, in cycles of the kernel's clock (300 MHz) and bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// From the address (for a write: its last beat) to the first beat of the answer.
+    pub latency: u32,
+    /// What is added to it, at random, at most.
+    pub jitter: u32,
+    /// Between the begin of one read burst and the next, at least.
+    pub burst_interval: u32,
+    /// Of data, when bursts are long.
+    pub bytes_per_cycle: u32,
+    /// Bursts that are taken before the first is answered.
+    pub outstanding: usize,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ideal, Self::Hbm, Self::Ddr4, Self::Hostile];
+
+    /// The profile's figures. Sources: `Hbm` rates from AMD's Vitis tutorial XD099 (64-byte random reads at 4.75 GB/s within a
+    /// pseudo channel, which is 74 M/s; 14.4 GB/s streaming), with 64 ids as the HBM ports have; latencies of `Hbm` and
+    /// `Ddr4`, and the random rate of `Ddr4`, are estimates; `Ideal` and `Hostile` are inventions.
+    pub const fn timing(self) -> Timing {
+        match self {
+            Self::Ideal => Timing { latency: 20, jitter: 0, burst_interval: 1, bytes_per_cycle: 64, outstanding: 256 },
+            Self::Hbm => Timing { latency: 64, jitter: 16, burst_interval: 4, bytes_per_cycle: 48, outstanding: 64 },
+            Self::Ddr4 => Timing { latency: 40, jitter: 24, burst_interval: 4, bytes_per_cycle: 64, outstanding: 64 },
+            Self::Hostile => {
+                Timing { latency: 1, jitter: 299, burst_interval: 1, bytes_per_cycle: 64, outstanding: 64 }
+            }
+        }
+    }
+
+    /// The profile's name, as `--memory` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ideal => "ideal",
+            Self::Hbm => "hbm",
+            Self::Ddr4 => "ddr4",
+            Self::Hostile => "hostile",
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = ProfileError;
+
+    fn from_str(text: &str) -> Result<Self, ProfileError> {
+        Self::ALL.into_iter().find(|profile| profile.name() == text).ok_or_else(|| ProfileError(text.to_owned()))
+    }
+}
+
+/// A name that is no profile's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("memory profile '{0}' is not known; there are ideal, hbm, ddr4 and hostile")]
+pub struct ProfileError(String);
+
+/// When a channel of one port can begin its next transfer, and when that one's data is due.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    timing: Timing,
+    /// Bytes that could have gone before the channel is free again: cycles times bytes per cycle.
+    free_at: u64,
+}
+
+impl Pace {
+    pub(super) fn new(timing: Timing) -> Self {
+        Self { timing, free_at: 0 }
+    }
+
+    /// Takes the time of a read burst that is asked for in cycle `now`. What it gives, with the index of a beat, gives the
+    /// cycle in which that beat is due without latency.
+    pub(super) fn burst(&mut self, now: u64, beats: u64) -> Schedule {
+        let rate = u64::from(self.timing.bytes_per_cycle);
+        let begin = self.free_at.max(now * rate);
+        self.free_at = begin + (beats * LINE).max(u64::from(self.timing.burst_interval) * rate);
+        Schedule { begin, rate }
+    }
+
+    /// Whether a beat of a write can be taken in cycle `now`.
+    pub(super) fn is_free(&self, now: u64) -> bool {
+        self.free_at < (now + 1) * u64::from(self.timing.bytes_per_cycle)
+    }
+
+    /// Takes the time of a beat of a write.
+    pub(super) fn beat(&mut self, now: u64) {
+        self.free_at = self.free_at.max(now * u64::from(self.timing.bytes_per_cycle)) + LINE;
+    }
+}
+
+const LINE: u64 = hw::card::LINE_BYTES as u64;
+
+/// When the beats of one burst have gone over the channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schedule {
+    begin: u64,
+    rate: u64,
+}
+
+impl Schedule {
+    pub(super) fn cycle_of(self, beat: u64) -> u64 {
+        (self.begin + beat * LINE).div_ceil(self.rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read() {
+        for profile in Profile::ALL {
+            assert_eq!(profile.to_string().parse(), Ok(profile));
+        }
+        assert!("sram".parse::<Profile>().unwrap_err().to_string().contains("hostile"));
+    }
+
+    #[test]
+    fn a_channel_keeps_its_rates() {
+        let mut pace = Pace::new(Profile::Hbm.timing());
+        let singles: Vec<_> = (0..3).map(|_| pace.burst(0, 1).cycle_of(0)).collect();
+        assert_eq!(singles, [0, 4, 8], "one random line in four cycles");
+        let mut pace = Pace::new(Profile::Hbm.timing());
+        assert_eq!(pace.burst(100, 64).cycle_of(63), 184, "48 bytes a cycle");
+        let mut pace = Pace::new(Profile::Hbm.timing());
+        let taken = (0..400)
+            .filter(|&now| {
+                pace.is_free(now) && {
+                    pace.beat(now);
+                    true
+                }
+            })
+            .count();
+        assert_eq!(taken, 300, "three beats of 64 bytes in four cycles");
+    }
+}
