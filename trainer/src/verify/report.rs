@@ -208,10 +208,9 @@ impl Report {
     fn traffic(&self, table: &mut Table) {
         let [first, ..] = &self.slrs;
         for (i, port) in first.ports.iter().enumerate() {
-            let ways: [(_, fn(&PortTotals) -> u64); 2] =
-                [("read", |port| port.read_beats), ("write", |port| port.write_beats)];
-            for (way, of) in ways {
-                let beats: Vec<_> = self.slrs.iter().map(|slr| slr.ports.get(i).map_or(0, of)).collect();
+            let beats = |of: fn(&PortTotals) -> u64| self.slrs.iter().map(move |slr| slr.ports.get(i).map_or(0, of));
+            for (way, beats) in [("read", beats(|port| port.read_beats)), ("write", beats(|port| port.write_beats))] {
+                let beats: Vec<u64> = beats.collect();
                 if beats.iter().any(|&beats| beats > 0) {
                     let all = beats.iter().sum();
                     table.row(format!("{} {way} beats", port.port), beats.into_iter().chain([all]).map(count));

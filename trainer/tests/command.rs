@@ -1,0 +1,155 @@
+//! The `trisage` command as its user meets it: output, messages and exit codes.
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+fn trisage(line: &str) -> Output {
+    command(line).output().unwrap()
+}
+
+fn command(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    command.args(line.split_whitespace());
+    command
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it was not killed")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one message of a command that fails.
+fn error(line: &str) -> String {
+    let output = trisage(line);
+    let message = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(code(&output), 2, "{line}: {message}");
+    assert_eq!(stdout(&output), "", "{line}");
+    assert!(message.starts_with("error: "), "{line}: {message}");
+    assert!(!message.contains("panicked"), "{line}: {message}");
+    message
+}
+
+fn json(line: &str) -> serde_json::Value {
+    let output = trisage(line);
+    assert_eq!(code(&output), 0, "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn verify_says_equal() {
+    let output =
+        trisage("verify --backend model --graph gen:star:nodes=5000 --fanouts 10,10,10 --iterations 6 --seed 1");
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).contains("EQUAL: back end 'model'"), "{}", stdout(&output));
+    let report = json("verify --graph gen:multi:nodes=500 --fanouts -1,0,3 --batch-size 64 --channels 2 --json");
+    assert_eq!(report["iterations"], 3);
+    assert_eq!(report["difference"], serde_json::Value::Null);
+    assert_eq!(report["slrs"][2]["ports"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn graphs_that_are_hardly_there_can_be_verified() {
+    for graph in ["gen:empty:nodes=0", "gen:empty:nodes=1", "gen:path:nodes=2", "gen:star:nodes=1"] {
+        assert_eq!(code(&trisage(&format!("verify --graph {graph} --fanouts all,5"))), 0, "{graph}");
+    }
+}
+
+#[test]
+fn golden_and_model_sample_the_same() {
+    let line = "sample --graph gen:multi:nodes=300 --fanouts 4,all --seed 9 --minibatch 5 --json";
+    for seeds in ["--batch-size 20", "--seeds 7,3,250", "--seeds="] {
+        let [golden, model] = ["golden", "model"].map(|b| json(&format!("{line} {seeds} --backend {b}")));
+        assert_eq!(golden["sha256"], model["sha256"], "{seeds}");
+        assert_eq!(golden["nodes_per_hop"], model["nodes_per_hop"]);
+    }
+    let text = stdout(&trisage("sample --graph gen:path:nodes=5 --seeds 4,2 --fanouts 1,1"));
+    assert!(text.starts_with("nodes   5 = 2 + 2 + 1\nedges   4 = 2 + 2\nsha256  "), "{text}");
+}
+
+#[test]
+fn a_sub_graph_is_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sub.npz");
+    let line = format!("sample --graph gen:star:nodes=50 --out {}", file.display());
+    assert_eq!(code(&trisage(&line)), 0);
+    assert!(error(&line).contains("sub.npz"));
+    assert_eq!(code(&trisage(&(line + " --overwrite"))), 0);
+}
+
+#[test]
+fn graphs_go_from_format_to_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    assert_eq!(code(&trisage(&format!("graph generate multi:nodes=40,seed=3 {}", at("g")))), 0);
+    assert_eq!(code(&trisage(&format!("graph convert {} {}", at("g"), at("g.npz")))), 0);
+    assert_eq!(code(&trisage(&format!("graph convert {} {}", at("g.npz"), at("g.mtx")))), 0);
+    let inspect = |name: &str| json(&format!("graph inspect --graph {name} --json"));
+    let figures = inspect(&at("g"));
+    assert_eq!(figures["nodes"], 40);
+    assert_eq!(inspect("gen:multi:nodes=40,seed=3"), figures);
+    assert_eq!(inspect(&at("g.mtx")), figures);
+    let text = stdout(&trisage("graph inspect --graph gen:star:nodes=1001"));
+    for line in ["nodes           1,001\n", "symmetric       yes\n", "in-degree     1  2.00  1,000"] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_in_a_sentence() {
+    let cases = [
+        ("verify --graph /nowhere", "/nowhere"),
+        ("verify --graph gen:circle:nodes=5", "circle"),
+        ("verify --graph gen:star:nodes=5 --symmetrise", "--symmetrise is for graphs in files"),
+        ("verify --graph gen:star:nodes=5 --fanouts 2000", "fan-out 2000 of hop 1 is too large; the software model"),
+        ("verify --graph gen:star:nodes=50 --node-capacity 3", "the capacity of 3 was reached in hop 0"),
+        ("verify --graph gen:star:nodes=50 --node-capacity 3", "leave --node-capacity and --edge-capacity away"),
+        ("verify --graph gen:star:nodes=5 --waves w.fst", "--waves is an option of back end 'rtl'"),
+        ("verify --graph gen:star:nodes=5 --iterations 0", "--iterations"),
+        ("verify --graph gen:star:nodes=5 --fanouts 1,x", "whole number"),
+        ("verify --graph gen:star:nodes=5 --channels 3", "1, 2, 4 or 8"),
+        ("verify --graph gen:star:nodes=5 --seeds-file /nowhere", "/nowhere"),
+        ("sample --graph gen:star:nodes=5 --seeds 1,x", "'x' is not a node id"),
+        ("sample --graph gen:star:nodes=5 --seeds 4294967295", "'4294967295' is not a node id"),
+        ("sample --graph gen:star:nodes=5 --seeds 5", "seed node 5"),
+        ("sample --graph gen:star:nodes=5 --seeds 1,1", "given twice"),
+        ("sample --graph gen:star:nodes=5 --seeds 1 --batch-size 3", "--batch-size"),
+        ("sample --graph gen:star:nodes=5 --backend golden --channels 2", "back end 'golden' has none of that name"),
+        ("graph convert gen:star:nodes=5 /tmp/x.jpg", "x.jpg"),
+    ];
+    for (line, words) in cases {
+        let message = error(line);
+        assert!(message.contains(words), "{line}: {message}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let mut child = command("graph inspect --graph gen:star:nodes=100000")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), output.stderr.len()), (0, 0));
+}
+
+#[test]
+fn seed_nodes_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("train.txt");
+    std::fs::write(&file, "# three\n40\n7\n21\n").unwrap();
+    let line = |more: &str, file: &Path| {
+        json(&format!("sample --graph gen:path:nodes=50 --fanouts 0 --json --seeds-file {} {more}", file.display()))
+    };
+    assert_eq!(
+        line("", &file)["sha256"],
+        json("sample --graph gen:path:nodes=50 --fanouts 0 --json --seeds 40,7,21")["sha256"]
+    );
+    assert_eq!(line("--batch-size 2", &file)["nodes"], 2);
+}
