@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hw::SamplerDevice;
-use sim::model::{ModelOptions, SoftwareModel};
+use sim::{
+    model::{ModelOptions, SoftwareModel},
+    rtl::{self, RtlDevice},
+};
 
-use super::CliError;
+use super::{CliError, say};
 
 /// A card, or what stands for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,24 +69,30 @@ struct KernelOptions {
     channels: Option<usize>,
 }
 
-/// How the RTL is simulated.
+/// How the RTL is built and simulated.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of back end 'rtl'")]
 struct RtlOptions {
     /// How the simulated memory behaves [default: hbm]
     #[arg(long, value_enum)]
     profile: Option<Profile>,
-    /// Seed of latencies and stalls [default: 0]
+    /// Seed of everything that depends on chance: latencies, stalls, reordering [default: 0]
     #[arg(long, value_name = "U64")]
     stall_seed: Option<u64>,
-    /// log2 of the slots of each kernel's hash table
-    #[arg(long, value_name = "N")]
+    /// log2 of the slots of each kernel's hash table [default: 19]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=21))]
     table_log2: Option<u32>,
-    /// Write waves to this file (.fst); one for each SLR
-    #[arg(long, value_name = "FILE")]
+    /// Reads that each port may have outstanding, a power of two [default: 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    window: Option<u32>,
+    /// What the RTL is compiled for [default: fast]
+    #[arg(long, value_enum)]
+    variant: Option<Variant>,
+    /// Write waves: NAME.fst becomes NAME.slr0.fst to NAME.slr2.fst
+    #[arg(long, value_name = "NAME.fst")]
     waves: Option<PathBuf>,
-    /// Cycles without progress after which a run has failed
-    #[arg(long, value_name = "CYCLES")]
+    /// Cycles without a handshake after which a run has failed [default: 100000]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     watchdog: Option<u64>,
 }
 
@@ -92,12 +101,21 @@ struct RtlOptions {
 enum Profile {
     /// Short fixed latency, never a stall
     Ideal,
-    /// High-bandwidth memory
+    /// A pseudo channel of high-bandwidth memory behind each port
     Hbm,
-    /// DDR4
+    /// A DDR4 channel behind each port
     Ddr4,
-    /// Whatever the protocol allows
+    /// Whatever AXI allows
     Hostile,
+}
+
+/// What the RTL is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Variant {
+    /// To find mistakes: assertions, random values before reset
+    Test,
+    /// For speed
+    Fast,
 }
 
 /// Reads the number of channels of a kernel.
@@ -139,7 +157,7 @@ impl Options {
                 let channels = self.kernel.channels.unwrap_or(channels);
                 Ok(Box::new(SoftwareModel::new(ModelOptions { channels })?))
             }
-            Backend::Rtl => Err(CliError::Usage("this version has no back end 'rtl' yet".to_owned())),
+            Backend::Rtl => Ok(Box::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?)),
         }
     }
 }
@@ -156,12 +174,40 @@ impl KernelOptions {
 impl RtlOptions {
     const OWNERS: &str = "back end 'rtl'";
 
+    /// What the simulator is asked for; its own defaults where nothing was given.
+    fn with(&self, kernel: &KernelOptions) -> rtl::RtlOptions {
+        let default = rtl::RtlOptions::default();
+        rtl::RtlOptions {
+            channels: kernel.channels.unwrap_or(default.channels),
+            table_log2: self.table_log2.unwrap_or(default.table_log2),
+            window: self.window.unwrap_or(default.window),
+            variant: match self.variant {
+                Some(Variant::Test) => rtl::Variant::Test,
+                Some(Variant::Fast) => rtl::Variant::Fast,
+                None => default.variant,
+            },
+            memory: match self.profile {
+                Some(Profile::Ideal) => rtl::Profile::Ideal,
+                Some(Profile::Hbm) => rtl::Profile::Hbm,
+                Some(Profile::Ddr4) => rtl::Profile::Ddr4,
+                Some(Profile::Hostile) => rtl::Profile::Hostile,
+                None => default.memory,
+            },
+            stall_seed: self.stall_seed.unwrap_or(default.stall_seed),
+            watchdog_cycles: self.watchdog.unwrap_or(default.watchdog_cycles),
+            waves: self.waves.clone(),
+            ..default
+        }
+    }
+
     /// The first option that was given.
     fn given(&self) -> Option<&'static str> {
         let options = [
             ("--profile", self.profile.is_some()),
             ("--stall-seed", self.stall_seed.is_some()),
             ("--table-log2", self.table_log2.is_some()),
+            ("--window", self.window.is_some()),
+            ("--variant", self.variant.is_some()),
             ("--waves", self.waves.is_some()),
             ("--watchdog", self.watchdog.is_some()),
         ];
@@ -197,7 +243,15 @@ mod tests {
 
     #[test]
     fn a_foreign_option_is_refused() {
-        for option in ["--profile hostile", "--stall-seed 3", "--table-log2 9", "--waves w.fst", "--watchdog 5"] {
+        for option in [
+            "--profile hostile",
+            "--stall-seed 3",
+            "--table-log2 9",
+            "--window 64",
+            "--variant test",
+            "--waves w.fst",
+            "--watchdog 5",
+        ] {
             let name = option.split(' ').next().unwrap();
             let sentence = format!("{name} is an option of back end 'rtl'; back end 'model' has none of that name");
             assert_eq!(refusal(&format!("--backend model {option}")), sentence);
@@ -207,6 +261,19 @@ mod tests {
             refusal("--backend golden --channels 2"),
             "--channels is an option of back ends 'model' and 'rtl'; back end 'golden' has none of that name"
         );
+    }
+
+    #[test]
+    fn options_of_the_rtl_reach_it() {
+        let DeviceArgs { options, .. } = parse(
+            "--backend rtl --channels 2 --profile hostile --stall-seed 3 --table-log2 9 --variant test --watchdog 5",
+        );
+        let rtl = options.rtl.with(&options.kernel);
+        assert_eq!((rtl.channels, rtl.memory, rtl.stall_seed), (2, rtl::Profile::Hostile, 3));
+        assert_eq!((rtl.table_log2, rtl.variant, rtl.watchdog_cycles), (9, rtl::Variant::Test, 5));
+        let DeviceArgs { options, .. } = parse("--backend rtl");
+        let (ours, default) = (options.rtl.with(&options.kernel), rtl::RtlOptions::default());
+        assert_eq!(format!("{ours:?}"), format!("{default:?}"));
     }
 
     #[test]

@@ -85,8 +85,7 @@ pub fn main() -> ExitCode {
         Ok(Verdict::Success) => ExitCode::SUCCESS,
         Ok(Verdict::Different) => ExitCode::from(1),
         Err(error) => {
-            // Nothing can be said any more if stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {error}{}", hint(&error));
+            say(&format!("error: {error}{}", hint(&error)));
             ExitCode::from(2)
         }
     }
@@ -102,6 +101,12 @@ fn hint(error: &CliError) -> &'static str {
         _ => false,
     };
     if overflow { "; leave --node-capacity and --edge-capacity away to have room for the worst case" } else { "" }
+}
+
+/// Writes a message to stderr.
+fn say(message: &str) {
+    // Nothing can be said any more if stderr is closed.
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
 /// Writes a result to stdout.

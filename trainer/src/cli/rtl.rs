@@ -1,11 +1,10 @@
 //! `trisage rtl`.
 
-use std::{collections::BTreeMap, io::Write};
-
 use clap::{Args, Subcommand, ValueEnum};
-use verilator_sys::build::{self, ModelSpec};
+use sim::rtl::{self, RtlOptions};
+use verilator_sys::build;
 
-use super::{CliError, backend, print};
+use super::{CliError, backend, print, say};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RtlCommand {
@@ -18,24 +17,24 @@ pub(super) struct BuildArgs {
     /// Index channels of the kernel: 1, 2, 4 or 8
     #[arg(long, value_delimiter = ',', default_value = "4", value_name = "C,...", value_parser = backend::channels)]
     channels: Vec<usize>,
-    /// What the model is for
+    /// What the models are for
     #[arg(long, value_enum, value_delimiter = ',', default_value = "test,fast", value_name = "VARIANT,...")]
     variant: Vec<Variant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Variant {
-    /// Assertions and random initial values
+    /// To find mistakes: assertions, random values before reset
     Test,
-    /// Speed
+    /// For speed
     Fast,
-    /// Assertions and waves
+    /// As test, with waves
     Waves,
-    /// Assertions and coverage
+    /// As test, with coverage
     Coverage,
 }
 
-impl From<Variant> for build::Variant {
+impl From<Variant> for rtl::Variant {
     fn from(variant: Variant) -> Self {
         match variant {
             Variant::Test => Self::Test,
@@ -50,12 +49,8 @@ pub(super) fn run(command: &RtlCommand) -> Result<(), CliError> {
     let RtlCommand::Build(args) = command;
     for &channels in &args.channels {
         for &variant in &args.variant {
-            let parameters = BTreeMap::from([("INDEX_CHANNELS".to_owned(), channels as u64)]);
-            let spec = ModelSpec { parameters, variant: variant.into() };
-            let library = build::compile(&spec, &|line| {
-                // Nothing can be said any more if stderr is closed.
-                let _ = writeln!(std::io::stderr(), "{line}");
-            })?;
+            let spec = RtlOptions { channels, variant: variant.into(), ..RtlOptions::default() }.model_spec()?;
+            let library = build::compile(&spec, &say)?;
             print(&format!("{}\n", library.display()))?;
         }
     }
