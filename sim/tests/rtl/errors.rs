@@ -1,0 +1,1 @@
+//! What is said when things go wrong.

@@ -1,0 +1,6 @@
+//! The simulated RTL: against the reference sampler, in every memory profile, and when things go wrong.
+
+mod common;
+mod errors;
+mod profiles;
+mod random;
