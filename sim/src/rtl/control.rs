@@ -55,18 +55,16 @@ impl Control {
     /// What the slave did against the protocol.
     #[inline]
     pub(super) fn tick(&mut self, pins: &mut ControlPins) -> Result<Option<u32>, String> {
-        match &mut self.flight {
-            Some(flight) => step(flight, &mut self.shown, pins).inspect(|ended| {
-                if ended.is_some() {
-                    self.flight = None;
-                }
-            }),
-            None => {
-                (pins.awvalid, pins.wvalid, pins.arvalid, pins.bready, pins.rready) = (0, 0, 0, 0, 0);
-                let unasked = [("B", pins.bvalid), ("R", pins.rvalid)].into_iter().find(|(_, valid)| *valid != 0);
-                unasked.map_or(Ok(None), |(channel, _)| Err(format!("s_axi_control.{channel} answers nothing")))
+        if let Some(flight) = &mut self.flight {
+            let ended = step(flight, &mut self.shown, pins)?;
+            if ended.is_some() {
+                self.flight = None;
             }
+            return Ok(ended);
         }
+        (pins.awvalid, pins.wvalid, pins.arvalid, pins.bready, pins.rready) = (0, 0, 0, 0, 0);
+        let unasked = [("B", pins.bvalid), ("R", pins.rvalid)].into_iter().find(|(_, valid)| *valid != 0);
+        unasked.map_or(Ok(None), |(channel, _)| Err(format!("s_axi_control.{channel} answers nothing")))
     }
 
     /// What is under way, in words.

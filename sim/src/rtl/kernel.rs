@@ -241,7 +241,7 @@ impl Kernel {
 
     #[inline]
     fn look_around(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
-        if self.cycle % CANCEL_CYCLES != 0 {
+        if !self.cycle.is_multiple_of(CANCEL_CYCLES) {
             return Ok(());
         }
         let quiet = self.memory.as_ref().map_or(0, |memory| self.cycle - memory.last_handshake());

@@ -97,12 +97,7 @@ pub(crate) fn run_with(
 }
 
 /// As [`run_with`], with all the room that a request can need.
-pub(crate) fn run(
-    device: &RtlDevice,
-    slr: Slr,
-    graph: &CscGraph,
-    request: &Request,
-) -> Result<RunReport, DeviceError> {
+pub(crate) fn run(device: &RtlDevice, slr: Slr, graph: &CscGraph, request: &Request) -> Result<RunReport, DeviceError> {
     run_with(device, slr, graph, request, Capacity::worst_case(graph, request.seeds.len(), &request.fanouts))
 }
 

@@ -5,7 +5,7 @@ use hw::card::LINE_BYTES;
 /// The payload of an address channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    pub(super) address: u64,
+    pub(super) start: u64,
     pub(super) id: u8,
     /// Beats less one.
     pub(super) len: u8,
@@ -30,9 +30,9 @@ impl Address {
             Some(format!("has burst type {}, not INCR", self.burst))
         } else if self.size != SIZE {
             Some(format!("has size {}, not {SIZE} (64 bytes)", self.size))
-        } else if self.address % LINE_BYTES as u64 != 0 {
+        } else if !self.start.is_multiple_of(LINE_BYTES as u64) {
             Some("is not aligned to 64 bytes".to_owned())
-        } else if self.address % BOUNDARY + bytes > BOUNDARY {
+        } else if self.start % BOUNDARY + bytes > BOUNDARY {
             Some(format!("crosses a 4 KiB boundary with {} beats", self.beats()))
         } else {
             None
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn bursts_are_checked() {
-        let fine = Address { address: 0x1_0F00, id: 0, len: 3, size: 6, burst: 1 };
+        let fine = Address { start: 0x1_0F00, id: 0, len: 3, size: 6, burst: 1 };
         assert_eq!(fine.fault(), None);
         let fault = |change: fn(&mut Address)| {
             let mut address = fine;
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(fault(|a| a.len = 4), "crosses a 4 KiB boundary with 5 beats");
         assert_eq!(fault(|a| a.burst = 2), "has burst type 2, not INCR");
         assert_eq!(fault(|a| a.size = 5), "has size 5, not 6 (64 bytes)");
-        assert_eq!(fault(|a| a.address = 0x20), "is not aligned to 64 bytes");
+        assert_eq!(fault(|a| a.start = 0x20), "is not aligned to 64 bytes");
     }
 
     #[test]

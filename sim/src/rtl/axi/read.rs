@@ -95,7 +95,7 @@ impl ReadPort {
         let open = self.queue.len() < self.timing.outstanding && self.address_throttle.is_open();
         pins.arready = u8::from(open);
         let asked = (pins.arvalid != 0).then_some(Address {
-            address: pins.araddr,
+            start: pins.araddr,
             id: pins.arid,
             len: pins.arlen,
             size: pins.arsize,
@@ -106,19 +106,19 @@ impl ReadPort {
         }
         let Some(asked) = asked.filter(|_| open) else { return };
         if let Some(wrong) = asked.fault() {
-            bus.violation(self.port, "AR", &format!("at {:#x} {wrong}", asked.address));
+            bus.violation(self.port, "AR", &format!("at {:#x} {wrong}", asked.start));
         }
         bus.log(self.port, "AR", || {
-            let place = bus_place(space, self.port, asked.address);
+            let place = bus_place(space, self.port, asked.start);
             format!("{place} id {} beats {}", asked.id, asked.beats())
         });
-        let fault = bus.fault(self.port, BusAccess::Read, self.accesses, asked.address, asked.beats(), space);
+        let fault = bus.fault(self.port, BusAccess::Read, self.accesses, asked.start, asked.beats(), space);
         let snapshot = self.port == Port::Mem;
         let beats = if snapshot { asked.beats() } else { 0 };
-        let lines = (0..beats).map(|beat| fetch(self.port, space, bus, asked.address + beat * 64, fault)).collect();
+        let lines = (0..beats).map(|beat| fetch(self.port, space, bus, asked.start + beat * 64, fault)).collect();
         self.queue.push_back(Burst {
             id: asked.id,
-            address: asked.address,
+            address: asked.start,
             beats: asked.beats(),
             given: 0,
             schedule: self.pace.burst(bus.now, asked.beats()),

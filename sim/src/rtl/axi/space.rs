@@ -128,7 +128,7 @@ impl Space {
     /// Makes it ready for a run: what an earlier run left is gone.
     pub(in crate::rtl) fn prepare(&mut self, seeds: &[NodeId], outputs: &[Arc<HostMemory>; 4]) {
         self.seeds = seeds.to_vec();
-        self.outputs = outputs.clone();
+        self.outputs.clone_from(outputs);
         self.node_list[..self.used].fill([POISON; LINE_BYTES]);
         self.used = 0;
         self.status.fill(0);

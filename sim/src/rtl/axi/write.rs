@@ -149,10 +149,10 @@ impl WritePort {
 
     fn take_address(&mut self, address: Address, space: &Space, bus: &mut Bus) {
         if let Some(wrong) = address.fault() {
-            bus.violation(self.port, "AW", &format!("at {:#x} {wrong}", address.address));
+            bus.violation(self.port, "AW", &format!("at {:#x} {wrong}", address.start));
         }
         bus.log(self.port, "AW", || {
-            let place = bus_place(space, self.port, address.address);
+            let place = bus_place(space, self.port, address.start);
             format!("{place} id {} beats {}", address.id, address.beats())
         });
         self.addresses.push_back(address);
@@ -194,7 +194,7 @@ impl WritePort {
             }
             if complete {
                 let number = self.addressed - self.addresses.len() as u64;
-                let (id, start) = (address.id, address.address);
+                let (id, start) = (address.id, address.start);
                 let fault = bus.fault(self.port, BusAccess::Write, number, start, address.beats(), space);
                 let latency = u64::from(self.timing.latency) + self.chance.below(u64::from(self.timing.jitter) + 1);
                 let beats = std::mem::take(&mut self.current);
@@ -289,7 +289,7 @@ impl WritePort {
 }
 
 fn address_of(pins: &WritePins) -> Address {
-    Address { address: pins.awaddr, id: pins.awid, len: pins.awlen, size: pins.awsize, burst: pins.awburst }
+    Address { start: pins.awaddr, id: pins.awid, len: pins.awlen, size: pins.awsize, burst: pins.awburst }
 }
 
 fn beat_of(pins: &WritePins) -> Beat {
