@@ -1,4 +1,5 @@
-//! What is sampled, bit for bit: the graph, the request, the sub-graph, the draw, and the reference sampler.
+//! What is sampled, bit for bit: the graph, where it comes from ([`mod@read`], [`generate`]) and goes to ([`mod@write`]), the
+//! request, the sub-graph, the draw, and the reference sampler.
 //!
 //! Everything else in trisage (software model, RTL, card) is compared with [`sample`]. It is one plain reading of the
 //! sampling contract (`golden/CONTRACT.md`), without threads, unsafe code or tricks for speed.

@@ -42,3 +42,31 @@ impl<'a> Meter<'a> {
         self.progress.report(self.what, self.total, self.total);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[derive(Default)]
+    struct Heard(RefCell<Vec<(u64, u64)>>);
+
+    impl Progress for Heard {
+        fn report(&self, _what: &str, done: u64, total: u64) {
+            self.0.borrow_mut().push((done, total));
+        }
+    }
+
+    #[test]
+    fn a_meter_passes_on_some_steps_in_order_and_the_end() {
+        for total in [0, 1, 999, 123_456] {
+            let heard = Heard::default();
+            let mut meter = Meter::new(&heard, "steps", total);
+            (0..total).for_each(|done| meter.at(done));
+            meter.finish();
+            let heard = heard.0.into_inner();
+            assert!(heard.len() <= 1001 && heard.is_sorted(), "{total}");
+            assert_eq!(heard.last(), Some(&(total, total)));
+        }
+    }
+}

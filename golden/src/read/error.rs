@@ -165,7 +165,7 @@ pub enum Problem {
     #[error("the .npz cannot be read as a zip file: {error}")]
     Zip {
         /// What the zip reader says.
-        error: zip::result::ZipError,
+        error: io::Error,
     },
     /// An array that is missing in an `.npz`.
     #[error("the .npz has no array '{array}', but {found:?}; a SciPy sparse matrix has format, shape, indptr, indices")]

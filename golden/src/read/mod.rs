@@ -1,4 +1,4 @@
-//! Graphs from files. See [`Format`](crate::Format) for what there is; [`graph`] reads any of them.
+//! Graphs from files. See [`Format`] for what there is; [`graph`] reads any of them.
 //!
 //! Files are not trusted. Whatever is wrong with one is a [`ReadError`], one sentence that names the file, the place, what
 //! is there and what would be accepted; memory grows with what a file holds and not with what it says it holds.

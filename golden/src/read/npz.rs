@@ -65,7 +65,8 @@ struct Npz {
 impl Npz {
     fn open(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path).map_err(|error| Problem::Open { error }.at(path))?;
-        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| Problem::Zip { error }.at(path))?;
+        let archive =
+            ZipArchive::new(BufReader::new(file)).map_err(|error| Problem::Zip { error: error.into() }.at(path))?;
         Ok(Self { path: path.to_owned(), archive })
     }
 
@@ -79,7 +80,7 @@ impl Npz {
         let path = self.path.join(&name);
         match self.archive.by_name(&name) {
             Ok(member) => Npy::open(Source::member(member, path)),
-            Err(error) => Err(Problem::Zip { error }.at(&path)),
+            Err(error) => Err(Problem::Zip { error: error.into() }.at(&path)),
         }
     }
 }

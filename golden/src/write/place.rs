@@ -21,7 +21,7 @@ pub(super) fn file(
     overwrite: bool,
     content: impl FnOnce(&mut Out) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    match fs::symlink_metadata(path).and_then(|_| path.metadata()) {
+    match path.metadata() {
         Ok(found) if !found.is_file() => {
             let found = if found.is_dir() { "folder" } else { "device" };
             return Err(WriteProblem::Kind { found, what, needed: "file" }.at(path));
