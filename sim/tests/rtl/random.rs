@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use golden::{Capacity, CscGraph, Request};
-use hw::{DeviceError, SLRS, Slr};
-use sim::rtl::{Fill, Profile, RtlOptions};
+use hw::{BusAccess, DeviceError, SLRS, Slr, card::Port};
+use sim::rtl::{Fault, FaultAt, Fill, Profile, Response, RtlOptions};
 
 use crate::common::{Chance, device, graph_of, options, request, run_with};
 
@@ -49,6 +49,15 @@ fn batch(chance: &mut Chance, graph: &CscGraph) -> Request {
     request
 }
 
+fn fault(chance: &mut Chance) -> Fault {
+    let ports = [Port::Offs, Port::Idx(0), Port::Mem].map(|port| (port, BusAccess::Read));
+    let (port, access) =
+        chance.pick(&[ports[0], ports[1], ports[2], (Port::Mem, BusAccess::Write), (Port::Out, BusAccess::Write)]);
+    let most = chance.pick(&[10, 300]);
+    let at = FaultAt::Burst(chance.below(most).into());
+    Fault { port, access, at, response: chance.pick(&[Response::SlvErr, Response::DecErr]) }
+}
+
 #[test]
 fn random_runs_agree_with_the_reference() {
     let (seed, rounds) = (number("TRISAGE_SEED", 1), number("TRISAGE_ROUNDS", 6));
@@ -60,6 +69,9 @@ fn random_runs_agree_with_the_reference() {
         let mut options = RtlOptions { channels, table_log2, window, fill, stall_seed: round, ..options(memory) };
         if channels == 1 {
             options.parameters.insert("EPOCH_WIDTH".to_owned(), 2);
+        }
+        if chance.below(3) == 0 {
+            options.faults = (0..4).map(|_| fault(chance)).collect();
         }
         let graph = graph(chance);
         let device = device(&options, &graph);
@@ -84,6 +96,10 @@ fn random_runs_agree_with_the_reference() {
             match run_with(&device, Slr::ALL[run % SLRS], &graph, &request, capacity) {
                 Ok(_) | Err(DeviceError::Overflow { .. }) => {}
                 Err(DeviceError::TableFull { slots, emitted, .. }) if emitted.total_nodes() as u64 > slots / 4 => {}
+                Err(DeviceError::Bus { access, port, response, .. })
+                    if options.faults.iter().any(|fault| {
+                        (fault.access, fault.port.name(), fault.response.name()) == (access, port, response)
+                    }) => {}
                 Err(error) => panic!("{error}"),
             }
         }

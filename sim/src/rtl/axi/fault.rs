@@ -13,7 +13,7 @@ pub struct Fault {
     pub access: BusAccess,
     /// Which of its accesses.
     pub at: FaultAt,
-    /// The answer.
+    /// The answer that it gets instead.
     pub response: Response,
 }
 
@@ -37,6 +37,8 @@ pub enum Response {
     SlvErr = 2,
     /// There is nothing at this address.
     DecErr = 3,
+    /// None at all (not of AXI): the access hangs.
+    Never = 4,
 }
 
 impl Response {
@@ -46,6 +48,7 @@ impl Response {
             Self::Okay => "OKAY",
             Self::SlvErr => "SLVERR",
             Self::DecErr => "DECERR",
+            Self::Never => "nothing",
         }
     }
 }

@@ -31,7 +31,8 @@ struct Burst {
 
 impl Burst {
     fn due(&self) -> u64 {
-        self.schedule.cycle_of(self.given) + self.latency
+        let never = self.fault == Response::Never;
+        if never { u64::MAX } else { self.schedule.cycle_of(self.given) + self.latency }
     }
 }
 

@@ -197,8 +197,9 @@ impl WritePort {
                 let (id, start) = (address.id, address.start);
                 let fault = bus.fault(self.port, BusAccess::Write, number, start, address.beats(), space);
                 let latency = u64::from(self.timing.latency) + self.chance.below(u64::from(self.timing.jitter) + 1);
+                let due = if fault == Response::Never { u64::MAX } else { bus.now + latency };
                 let beats = std::mem::take(&mut self.current);
-                self.pending.push_back(Burst { id, address: start, due: bus.now + latency, fault, beats });
+                self.pending.push_back(Burst { id, address: start, due, fault, beats });
                 self.addresses.pop_front();
             }
         }
