@@ -1,7 +1,5 @@
 // One block of ChaCha (RFC 8439, with the 64-bit block counter and 64-bit stream of the original): 16 words in
 // 4 * Rounds + 1 cycles. Each cycle does one add-xor-rotate on the four columns or diagonals at once.
-`include "assert.svh"
-
 module chacha_block
   import trisage_pkg::*;
 #(
@@ -10,7 +8,7 @@ module chacha_block
   input  logic         clk_i,
   input  logic         rst_ni,
 
-  input  logic         start_i,         // not while busy
+  input  logic         start_i,         // while busy: the block under way is given up for the new one
   input  logic [63:0]  seed_i,          // the key's first 8 bytes; the other 24 are zero
   input  logic [63:0]  stream_i,
   input  logic [63:0]  counter_i,       // these three stay until done
@@ -115,7 +113,5 @@ module chacha_block
   if (Rounds == 0 || Rounds % 2 != 0) begin : gen_rounds
     $error("Rounds must be even and above 0");
   end
-
-  `ASSERT(StartWhenFree, start_i |-> !busy_o)
 
 endmodule

@@ -51,6 +51,7 @@ module neighbor_sampler
   logic         chacha_busy, word_taken, next_block, word_ready;
 
   assign word_taken = !chacha_busy && word_ready;
+  // The block after the last word is made ahead; if the node needs no more words, the next node's takes its place.
   assign next_block = word_taken && word_no_q == '1;
   assign block_d    = begin_draws ? '0 : next_block ? block_q + 1'b1 : block_q;
 
