@@ -1,5 +1,7 @@
 //! The dedup stage: which local id a node has.
 
+use std::hint::black_box;
+
 use golden::{ID_MAX, LocalId, NodeId};
 
 /// Slots of a new table.
@@ -58,6 +60,12 @@ impl Dedup {
                 Place::Known(_) => unreachable!("node {node} is in the table twice"),
             };
         }
+    }
+
+    /// Reads where each of these nodes is likely to be, so that the caches have it when they are looked up: these reads
+    /// overlap, those of [`Dedup::find`] wait for one another.
+    pub(super) fn warm(&self, nodes: &[NodeId]) {
+        black_box(nodes.iter().fold(0, |read, &node| read ^ self.slots[self.first_slot(node)]));
     }
 
     /// Looks a node up.

@@ -19,8 +19,8 @@ use crate::worker::Cancel;
 
 /// Frontier nodes whose offsets are fetched together.
 const NODES: usize = 64;
-/// Drawn edges whose sources are fetched together; at least the largest fan-out.
-const EDGES: usize = 2048;
+/// Drawn edges whose sources are fetched and looked up together: few enough for the caches, enough to overlap their reads.
+const EDGES: usize = 512;
 
 /// The bound buffers of a slot.
 #[derive(Clone, Debug)]
@@ -65,27 +65,30 @@ pub(super) struct Kernel {
     drawn: Drawn,
 }
 
-/// Edges between sampler and line fetch.
+/// Edges between sampler and writers.
 #[derive(Debug, Default)]
 struct Drawn {
     positions: Vec<EdgePos>,
     cols: Vec<LocalId>,
     sources: Vec<NodeId>,
+    rows: Vec<LocalId>,
 }
 
 impl Drawn {
-    fn room(&self) -> usize {
-        EDGES - self.positions.len()
-    }
-
     fn clear(&mut self) {
         self.positions.clear();
         self.cols.clear();
     }
 
-    fn push(&mut self, col: LocalId, positions: impl ExactSizeIterator<Item = u32>) {
-        self.cols.extend(std::iter::repeat_n(col, positions.len()));
-        self.positions.extend(positions.map(EdgePos::new));
+    fn is_full(&self) -> bool {
+        self.positions.len() == EDGES
+    }
+
+    /// Takes as many of `positions`, all edges of `col`, as there is room for.
+    fn push(&mut self, col: LocalId, positions: &mut impl ExactSizeIterator<Item = u32>) {
+        let count = positions.len().min(EDGES - self.positions.len());
+        self.cols.extend(std::iter::repeat_n(col, count));
+        self.positions.extend(positions.take(count).map(EdgePos::new));
     }
 }
 
@@ -232,76 +235,84 @@ impl Run<'_> {
         let mut words: Blocks = [[0; LANES]; 16];
         let mut lane = LANES;
 
+        let mut picks = std::mem::take(&mut self.kernel.picks);
         for (v, &(start, degree)) in nodes() {
             let count = fanout.of_degree(degree);
             if count == degree {
-                self.take_all(LocalId::new(v), start..start + degree)?;
+                self.fetch(LocalId::new(v), start..start + degree)?;
                 continue;
             }
             if lane == LANES {
                 words = self.chacha.blocks(std::array::from_fn(|_| unmade.next().unwrap_or_default()));
                 lane = 0;
             }
-            if self.kernel.drawn.room() < count as usize {
-                self.resolve()?;
-            }
-            let Kernel { picker, picks, drawn, .. } = &mut *self.kernel;
             picks.clear();
-            picker.pick(degree, count, &mut NodeWords::new(&self.chacha, v, &words, lane), picks);
-            drawn.push(LocalId::new(v), picks.iter().map(|pick| start + pick));
+            let mut words = NodeWords::new(&self.chacha, v, &words, lane);
+            self.kernel.picker.pick(degree, count, &mut words, &mut picks);
+            self.fetch(LocalId::new(v), picks.iter().map(|pick| start + pick))?;
             lane += 1;
         }
+        self.kernel.picks = picks;
         Ok(())
     }
 
-    fn take_all(&mut self, v: LocalId, mut positions: Range<u32>) -> Result<(), Stop> {
-        while !positions.is_empty() {
-            if self.kernel.drawn.room() == 0 {
+    /// Queues the edges of `v` at these positions for the line fetch; a full queue is resolved.
+    fn fetch(&mut self, v: LocalId, mut positions: impl ExactSizeIterator<Item = u32>) -> Result<(), Stop> {
+        while positions.len() > 0 {
+            self.kernel.drawn.push(v, &mut positions);
+            if self.kernel.drawn.is_full() {
                 self.resolve()?;
             }
-            let end = positions.end.min(positions.start + self.kernel.drawn.room() as u32);
-            self.kernel.drawn.push(v, positions.start..end);
-            positions.start = end;
         }
         Ok(())
     }
 
-    /// Line fetch, dedup and writers, for the edges that were drawn.
+    /// Line fetch, dedup and writers, for the edges that are queued.
     fn resolve(&mut self) -> Result<(), Stop> {
         if self.cancel.is_set() {
             return Err(Stop::Cancelled);
         }
         let Kernel { node_list, dedup, drawn, .. } = &mut *self.kernel;
-        let Drawn { positions, cols, sources } = drawn;
-        let Outputs { samples, rows, cols: out_cols, edges: out_edges, capacity } = self.outputs;
+        let Drawn { positions, cols, sources, rows } = drawn;
+        let outputs = self.outputs;
 
         sources.clear();
         sources.extend(positions.iter().map(|&position| self.graph.source(position)));
-        for position in &*positions {
-            self.traffic.edge(position.get());
-        }
+        self.traffic.edges(positions);
 
         dedup.reserve(sources.len(), node_list);
-        for ((&position, &v), &u) in positions.iter().zip(&*cols).zip(&*sources) {
+        dedup.warm(sources);
+        rows.clear();
+        let room = outputs.capacity.edges - self.edges;
+        let mut full = None;
+        for &u in &*sources {
             let place = dedup.find(u);
-            if node_list.len() == capacity.nodes && matches!(place, Place::Free(_)) {
-                return Err(self.out_of(Resource::Nodes, v));
+            if node_list.len() == outputs.capacity.nodes && matches!(place, Place::Free(_)) {
+                full = Some(Resource::Nodes);
+                break;
             }
-            if self.edges == capacity.edges {
-                return Err(self.out_of(Resource::Edges, v));
+            if rows.len() == room {
+                full = Some(Resource::Edges);
+                break;
             }
-            let local = match place {
+            rows.push(match place {
                 Place::Known(local) => local,
                 Place::Free(slot) => {
-                    samples.store(node_list.len(), u.get().cast_signed());
+                    outputs.samples.store(node_list.len(), u.get().cast_signed());
                     node_list.push(u);
                     dedup.insert(slot, u)
                 }
-            };
-            rows.store(self.edges, local.get().cast_signed());
-            out_cols.store(self.edges, v.get().cast_signed());
-            out_edges.store(self.edges, position.get().cast_signed());
-            self.edges += 1;
+            });
+        }
+
+        let written = rows.len();
+        store(&outputs.rows, self.edges, rows.iter().map(|row| row.get()));
+        store(&outputs.cols, self.edges, cols[..written].iter().map(|col| col.get()));
+        store(&outputs.edges, self.edges, positions[..written].iter().map(|position| position.get()));
+        self.edges += written;
+        if let Some(resource) = full {
+            let v = cols[written];
+            return Err(self.out_of(resource, v));
         }
         drawn.clear();
         Ok(())
@@ -311,5 +322,12 @@ impl Run<'_> {
         let Capacity { nodes, edges } = self.outputs.capacity;
         let capacity = if resource == Resource::Nodes { nodes } else { edges };
         Stop::Overflow(Overflow { resource, capacity, hop: self.hop, node })
+    }
+}
+
+/// Writes ids one after the other, the first at `first`.
+fn store(memory: &HostMemory, first: usize, ids: impl Iterator<Item = u32>) {
+    for (index, id) in (first..).zip(ids) {
+        memory.store(index, id.cast_signed());
     }
 }

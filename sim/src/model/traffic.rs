@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use golden::EdgePos;
 use hw::{
     PortTraffic,
     card::{LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, Port},
@@ -16,6 +17,9 @@ pub(super) fn lines(elements: &Range<usize>) -> u64 {
     ((elements.end - 1) / LINE_ELEMENTS - elements.start / LINE_ELEMENTS + 1) as u64
 }
 
+/// No edge lies in this line.
+const NO_LINE: u32 = u32::MAX;
+
 /// The lines of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Traffic {
@@ -27,14 +31,14 @@ pub(super) struct Traffic {
     mem_writes: u64,
     out: u64,
     /// The line that the last drawn edge of this hop lies in.
-    last_line: Option<usize>,
+    last_line: u32,
 }
 
 impl Traffic {
     /// Of a run of a kernel with `channels` index channels, which ends with a status block.
     pub(super) fn new(channels: usize) -> Self {
         let status = (STATUS_BYTES / LINE_BYTES) as u64;
-        Self { channels, offs: 0, idx: [0; 8], mem_reads: 0, mem_writes: status, out: 0, last_line: None }
+        Self { channels, offs: 0, idx: [0; 8], mem_reads: 0, mem_writes: status, out: 0, last_line: NO_LINE }
     }
 
     /// The seeds are read, and enter the node list.
@@ -47,7 +51,7 @@ impl Traffic {
     pub(super) fn frontier(&mut self, frontier: &Range<usize>) {
         self.mem_reads += lines(frontier);
         self.offs += frontier.len() as u64;
-        self.last_line = None;
+        self.last_line = NO_LINE;
     }
 
     /// A phase (seeds or hop) ends that has appended this range to the node list. A line is written when it is full, and
@@ -56,14 +60,16 @@ impl Traffic {
         self.mem_writes += lines(appended);
     }
 
-    /// An edge is drawn. It shares the read of the edge before, if that lies in the same line.
-    #[inline]
-    pub(super) fn edge(&mut self, position: u32) {
-        let line = position as usize / LINE_ELEMENTS;
-        if self.last_line != Some(line) {
-            self.idx[line & (self.channels - 1)] += 1;
-            self.last_line = Some(line);
+    /// Edges are drawn, in this order. One shares the read of the edge before, if that lies in the same line.
+    pub(super) fn edges(&mut self, positions: &[EdgePos]) {
+        let mut last = self.last_line;
+        for position in positions {
+            let line = position.get() / LINE_ELEMENTS as u32;
+            // Added without a branch: whether a line is shared is as hard to foresee as the draw.
+            self.idx[line as usize & (self.channels - 1) & (MAX_CHANNELS - 1)] += u64::from(line != last);
+            last = line;
         }
+        self.last_line = last;
     }
 
     /// The outputs are complete.
@@ -103,7 +109,7 @@ mod tests {
         for channels in [1, 2, 4, 8] {
             for position in (0..600).step_by(16) {
                 let mut traffic = Traffic::new(channels);
-                traffic.edge(position);
+                traffic.edges(&[EdgePos::new(position)]);
                 let (channel, _) = place_of_edge(position as usize, channels);
                 assert_eq!(traffic.idx.iter().position(|&reads| reads == 1), Some(channel));
             }
@@ -114,11 +120,10 @@ mod tests {
     fn neighbours_in_a_line_share_its_read_within_a_hop() {
         let mut traffic = Traffic::new(2);
         traffic.frontier(&(0..3));
-        for position in [0, 15, 16, 17, 1] {
-            traffic.edge(position);
-        }
+        traffic.edges(&[0, 15, 16].map(EdgePos::new));
+        traffic.edges(&[17, 1].map(EdgePos::new));
         traffic.frontier(&(3..5));
-        traffic.edge(2);
+        traffic.edges(&[EdgePos::new(2)]);
         assert_eq!(traffic.idx[..2], [3, 1]);
         assert_eq!((traffic.offs, traffic.mem_reads, traffic.mem_writes), (5, 2, 7));
     }
