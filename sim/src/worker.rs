@@ -147,7 +147,7 @@ impl fmt::Debug for Workers {
 }
 
 /// Whether an SLR cannot go on after this error of a run.
-fn poisons(error: &DeviceError) -> bool {
+pub(crate) fn poisons(error: &DeviceError) -> bool {
     use DeviceError::{Assertion, Protocol, Stalled, Timeout};
     matches!(error, Timeout { .. } | Stalled { .. } | Assertion { .. } | Protocol { .. })
 }

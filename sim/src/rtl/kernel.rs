@@ -6,7 +6,7 @@ use golden::{CscGraph, Request};
 use hw::{
     DeviceError, HostMemory, RunReport, Slr,
     card::LINE_BYTES,
-    registers::{self, AP_CONTINUE, AP_DONE, AP_START, ARGS, KernelArgs},
+    registers::{self, AP_CONTINUE, AP_DONE, AP_IDLE, AP_READY, AP_START, ARGS, KernelArgs},
 };
 use verilator_sys::{AssertionError, Model};
 
@@ -16,7 +16,7 @@ use super::{
     options::RtlOptions,
     outcome,
 };
-use crate::worker::Cancel;
+use crate::worker::{Cancel, poisons};
 
 /// Cycles of reset.
 const RESET_CYCLES: u64 = 16;
@@ -68,7 +68,7 @@ impl Kernel {
     /// Samples one mini-batch.
     pub(super) fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
         let result = self.try_run(job, cancel);
-        if result.is_err() {
+        if result.as_ref().is_err_and(poisons) {
             self.model.close_waves(); // what led to the error is whole on disk
         }
         result
@@ -82,8 +82,12 @@ impl Kernel {
         self.memory().begin(now);
 
         self.write_arguments(&args, cancel)?;
+        let interrupts = self.chance.one_in(2);
+        self.access(Access::Write(registers::GIE, u32::from(interrupts)), cancel)?;
+        self.access(Access::Write(registers::IER, u32::from(interrupts)), cancel)?;
         self.access(Access::Write(registers::CTRL, AP_START), cancel)?;
-        self.poll_until_done(cancel)?;
+        self.wait_until_done(cancel)?;
+        self.check_interrupt(interrupts, cancel)?;
         if !self.memory().is_idle() {
             let waiting = self.waiting_for();
             return Err(self.protocol(format!("it reports done while the bus is not at rest: {waiting}")));
@@ -188,20 +192,44 @@ impl Kernel {
         Ok(())
     }
 
-    fn poll_until_done(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
+    /// Reads the control register now and then, and when the kernel interrupts.
+    fn wait_until_done(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
         let hostile = self.options.memory == Profile::Hostile;
         loop {
             let pause = if hostile { self.chance.below(4 * POLL_CYCLES) } else { POLL_CYCLES };
             for _ in 0..pause {
-                self.live_clock(cancel)?;
+                self.clock()?;
+                self.look_around(cancel)?;
+                if self.model.pins().control.interrupt != 0 {
+                    break;
+                }
             }
             let control = self.access(Access::Read(registers::CTRL), cancel)?;
             if control & AP_DONE != 0 {
                 return Ok(());
             }
+            if control & AP_IDLE != 0 || control & (AP_START | AP_READY) == 0 {
+                return Err(self.protocol(format!("its control register reads {control:#x} during a run")));
+            }
             if hostile && control & AP_START == 0 {
                 self.disturb(cancel)?;
             }
+        }
+    }
+
+    /// At the end of a run: the interrupt is there exactly if it was asked for, and goes when its bit is toggled.
+    fn check_interrupt(&mut self, asked: bool, cancel: &Cancel) -> Result<(), DeviceError> {
+        let status = self.access(Access::Read(registers::ISR), cancel)?;
+        let raised = self.model.pins().control.interrupt != 0;
+        if raised != asked || status != u32::from(asked) {
+            let what = format!("the interrupt is {raised} and its status {status:#x} where it should be {asked}");
+            return Err(self.protocol(what));
+        }
+        self.access(Access::Write(registers::ISR, status), cancel)?;
+        if self.model.pins().control.interrupt == 0 {
+            Ok(())
+        } else {
+            Err(self.protocol("the interrupt stays".to_owned()))
         }
     }
 
@@ -233,12 +261,7 @@ impl Kernel {
         }
     }
 
-    /// A clock cycle of a run: it ends when nothing moves, or when nobody waits.
-    fn live_clock(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
-        self.clock()?;
-        self.look_around(cancel)
-    }
-
+    /// Now and then: a run ends when nothing moves, or when nobody waits.
     #[inline]
     fn look_around(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
         if !self.cycle.is_multiple_of(CANCEL_CYCLES) {

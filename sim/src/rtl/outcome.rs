@@ -36,6 +36,9 @@ pub(super) fn of(run: &Run, block: &StatusBlock, seen: &[PortTraffic]) -> Result
             response: if detail & 3 == 3 { "DECERR" } else { "SLVERR" },
         });
     }
+    if block.magic.get() != MAGIC {
+        return Err(protocol(format!("it wrote no status block; its register says status {code} detail {detail:#x}")));
+    }
     let report = block.decode(&run.context)?;
     if (block.code.get(), block.detail.get()) != (code, detail) {
         let (block_code, block_detail) = (block.code, block.detail);

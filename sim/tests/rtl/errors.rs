@@ -65,7 +65,7 @@ fn a_read_without_an_answer_is_a_stall_that_names_the_channel() {
     let poisoned = DeviceError::Poisoned { slr: SLR, cause: error.to_string() };
     assert_eq!(device.start(SLR, SLOT, &request(0..10, &[5, 5], 1)), Err(poisoned));
     // The other SLRs' memory has the same fault; nothing else of them is touched.
-    assert!(matches!(run(&device, Slr::ALL[0], &graph, &request(0..1, &[0], 1)), Ok(_)));
+    assert!(run(&device, Slr::ALL[0], &graph, &request(0..1, &[0], 1)).is_ok());
 }
 
 #[test]

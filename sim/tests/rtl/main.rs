@@ -2,5 +2,6 @@
 
 mod common;
 mod errors;
+mod files;
 mod profiles;
 mod random;

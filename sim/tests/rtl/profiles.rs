@@ -29,3 +29,22 @@ fn registers_without_reset_decide_nothing() {
         }
     }
 }
+
+#[test]
+fn the_bus_sees_the_same_in_every_regular_profile() {
+    let graph = hubs(40, 8);
+    let request = request([3, 9], &[2], 7);
+    let log = |memory| {
+        let device = device(&RtlOptions { bus_log: true, ..options(memory) }, &graph);
+        assert_eq!(device.bus_log(Slr::ALL[0]), None);
+        run(&device, Slr::ALL[0], &graph, &request).unwrap();
+        device.bus_log(Slr::ALL[0]).unwrap()
+    };
+    let ideal = log(Profile::Ideal);
+    assert!(ideal.contains("offs.AR offsets+0x0 id"), "{ideal}");
+    assert!(ideal.contains("mem.AR seeds+0x0 id 0 beats 1\n"), "{ideal}");
+    // The status block counts cycles, so what is written of it differs.
+    let without_cycles =
+        |log: &str| log.lines().filter(|line| !line.starts_with("mem.W")).collect::<Vec<_>>().join("\n");
+    assert_eq!(without_cycles(&ideal), without_cycles(&log(Profile::Hbm)));
+}

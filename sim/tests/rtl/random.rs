@@ -86,11 +86,12 @@ fn random_runs_agree_with_the_reference() {
             }
             let context = format!(
                 "TRISAGE_SEED={round} TRISAGE_ROUNDS=1: {memory}, {channels} channels, {} nodes, {} edges, run {run}, \
-                 {} seeds, fan-outs {:?}, {capacity:?}",
+                 {} seeds, fan-outs {:?}, {capacity:?}, faults {:?}",
                 graph.nodes(),
                 graph.edges(),
                 request.seeds.len(),
-                request.fanouts
+                request.fanouts,
+                options.faults
             );
             eprintln!("{context}");
             match run_with(&device, Slr::ALL[run % SLRS], &graph, &request, capacity) {

@@ -125,7 +125,7 @@ impl std::fmt::Debug for ModelLibrary {
 /// One kernel: pins and a clock. It may move between threads and is used by one at a time.
 #[derive(Debug)]
 pub struct Model {
-    model: NonNull<trisage_model>,
+    handle: NonNull<trisage_model>,
     pins: NonNull<Pins>,
     library: Arc<ModelLibrary>,
 }
@@ -147,12 +147,12 @@ impl Model {
         };
         let memory = || LoadError::Memory { path: library.path.clone() };
         // SAFETY: any fill and seed are allowed.
-        let model = unsafe { library.functions.trisage_model_new(fill, seed) };
-        let model = NonNull::new(model).ok_or_else(memory)?;
+        let handle = unsafe { library.functions.trisage_model_new(fill, seed) };
+        let handle = NonNull::new(handle).ok_or_else(memory)?;
         // SAFETY: the model was just made.
-        let pins = unsafe { library.functions.trisage_model_pins(model.as_ptr()) };
+        let pins = unsafe { library.functions.trisage_model_pins(handle.as_ptr()) };
         let pins = NonNull::new(pins).ok_or_else(memory)?;
-        Ok(Self { model, pins, library: Arc::clone(library) })
+        Ok(Self { handle, pins, library: Arc::clone(library) })
     }
 
     /// The pins. Outputs hold what stood there after the last clock; what data buses held is seen only with their valid.
@@ -176,14 +176,14 @@ impl Model {
     #[inline]
     pub fn clock(&mut self) -> Result<(), AssertionError> {
         // SAFETY: the model is ours, and nothing borrows its pins now.
-        let fine = unsafe { self.library.functions.trisage_model_clock(self.model.as_ptr()) };
+        let fine = unsafe { self.library.functions.trisage_model_clock(self.handle.as_ptr()) };
         if fine { Ok(()) } else { Err(self.error()) }
     }
 
     #[cold]
     fn error(&self) -> AssertionError {
         // SAFETY: the model is ours.
-        let message = unsafe { self.library.functions.trisage_model_error(self.model.as_ptr()) };
+        let message = unsafe { self.library.functions.trisage_model_error(self.handle.as_ptr()) };
         // SAFETY: it is a C string that stays until the model's next call.
         let message = unsafe { text(message) };
         AssertionError { cycle: self.cycles(), message }
@@ -192,7 +192,7 @@ impl Model {
     /// Clock cycles since the model was made.
     pub fn cycles(&self) -> u64 {
         // SAFETY: the model is ours.
-        unsafe { self.library.functions.trisage_model_cycles(self.model.as_ptr()) }
+        unsafe { self.library.functions.trisage_model_cycles(self.handle.as_ptr()) }
     }
 
     /// Writes waves (FST) to `path` from the next clock on. False when the model was compiled without waves, writes some
@@ -200,13 +200,13 @@ impl Model {
     pub fn open_waves(&mut self, path: &Path) -> bool {
         let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
         // SAFETY: the model is ours, and the path is a C string that outlives the call.
-        unsafe { self.library.functions.trisage_model_waves_open(self.model.as_ptr(), path.as_ptr()) }
+        unsafe { self.library.functions.trisage_model_waves_open(self.handle.as_ptr(), path.as_ptr()) }
     }
 
     /// Ends the waves, so that the file is whole. Dropping the model does it too.
     pub fn close_waves(&mut self) {
         // SAFETY: the model is ours.
-        unsafe { self.library.functions.trisage_model_waves_close(self.model.as_ptr()) }
+        unsafe { self.library.functions.trisage_model_waves_close(self.handle.as_ptr()) }
     }
 
     /// Writes the coverage collected so far to `path`, as `verilator_coverage` reads it. False when the model was compiled
@@ -214,14 +214,14 @@ impl Model {
     pub fn write_coverage(&mut self, path: &Path) -> bool {
         let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
         // SAFETY: the model is ours, and the path is a C string that outlives the call.
-        unsafe { self.library.functions.trisage_model_coverage_write(self.model.as_ptr(), path.as_ptr()) }
+        unsafe { self.library.functions.trisage_model_coverage_write(self.handle.as_ptr(), path.as_ptr()) }
     }
 }
 
 impl Drop for Model {
     fn drop(&mut self) {
         // SAFETY: the model is ours, nothing borrows it or its pins, and it is not used after this.
-        unsafe { self.library.functions.trisage_model_free(self.model.as_ptr()) }
+        unsafe { self.library.functions.trisage_model_free(self.handle.as_ptr()) }
     }
 }
 

@@ -75,7 +75,7 @@ impl Bench {
                     (pins.arid, pins.araddr, pins.arlen) = (id, address, beats as u8 - 1);
                     (pins.arsize, pins.arburst) = (6, 1);
                 }
-                pins.rready = u8::from(self.now % 5 != 0);
+                pins.rready = u8::from(!self.now.is_multiple_of(5));
             }
             self.tick();
             for (&port, queue) in &mut queues {
@@ -120,7 +120,7 @@ impl Bench {
             if let Some(&(&(line, strobe), last)) = data.front() {
                 (pins.wdata, pins.wstrb, pins.wlast) = (line, strobe, last);
             }
-            pins.bready = u8::from(self.now % 3 != 0);
+            pins.bready = u8::from(!self.now.is_multiple_of(3));
             self.tick();
             let pins = &self.pins.write[port];
             if pins.awvalid & pins.awready != 0 {
@@ -305,7 +305,7 @@ fn faults_are_answered_as_asked() {
 fn rates_are_those_of_the_profile() {
     for (profile, expected) in [(Profile::Ideal, 1020), (Profile::Hbm, 4070), (Profile::Ddr4, 4050)] {
         let mut bench = Bench::of(profile);
-        let reads: Vec<Read> = (0..1000).map(|n| (1, (n % 64) as u8, bench.args.indices[0].0, 1)).collect();
+        let reads: Vec<Read> = (0..1000u64).map(|n| (1, (n % 64) as u8, bench.args.indices[0].0, 1)).collect();
         bench.read(&reads);
         // The master takes four beats in five cycles.
         let expected = if profile == Profile::Ideal { 1270 } else { expected };

@@ -1,6 +1,7 @@
 //! The steps from `SystemVerilog` to a library.
 
 use std::{
+    cmp::Reverse,
     ffi::OsStr,
     fs,
     fs::File,
@@ -90,11 +91,16 @@ impl Steps<'_> {
 
         let classes = folder.join(format!("V{TOP}_classes.mk"));
         let classes = Classes::parse(&fs::read_to_string(&classes).map_err(at(&classes))?);
-        let mut objects = vec![self.compilation(folder, &folder.join(WRAPPER.0), Speed::Fast, &classes)];
+        let mut sources = vec![(folder.join(WRAPPER.0), Speed::Fast)];
         for (class, speed, of_runtime) in &classes.sources {
             let home = if *of_runtime { self.verilator.root.join("include") } else { folder.to_owned() };
-            objects.push(self.compilation(folder, &home.join(class).with_extension("cpp"), *speed, &classes));
+            sources.push((home.join(class).with_extension("cpp"), *speed));
         }
+        // What takes longest begins first.
+        let size = |source: &Path| fs::metadata(source).map_or(0, |metadata| metadata.len());
+        sources.sort_by_key(|(source, speed)| (*speed, Reverse(size(source))));
+        let mut objects: Vec<_> =
+            sources.iter().map(|(source, speed)| self.compilation(folder, source, *speed, &classes)).collect();
         run_all(&log, &mut objects)?;
 
         let mut link = self.compiler.command();
@@ -149,7 +155,7 @@ impl Steps<'_> {
 }
 
 /// How hard the C++ compiler tries: code that runs in each cycle, or once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Speed {
     Fast,
     Slow,
