@@ -1,0 +1,34 @@
+//! The back ends under test.
+
+use sim::{
+    model::{ModelOptions, SoftwareModel},
+    rtl::{RtlDevice, RtlOptions},
+};
+use verilator_sys::build::Variant;
+
+/// The software model.
+///
+/// # Panics
+/// If it cannot be made.
+pub fn model() -> SoftwareModel {
+    SoftwareModel::new(ModelOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The RTL as most tests want it: every assertion and random starting values; a small hash table, since clearing a large one
+/// takes longer than most tests.
+pub fn rtl_options() -> RtlOptions {
+    RtlOptions { table_log2: 14, variant: Variant::Test, ..RtlOptions::default() }
+}
+
+/// The RTL with room for every node of a large graph.
+pub fn rtl_options_for_large_graphs() -> RtlOptions {
+    RtlOptions { table_log2: 19, ..rtl_options() }
+}
+
+/// The simulated RTL.
+///
+/// # Panics
+/// If it cannot be compiled: without Verilator half of what is to be tested is not there, so that is no reason to skip.
+pub fn rtl(options: &RtlOptions) -> RtlDevice {
+    RtlDevice::new(options, &|line| eprintln!("{line}")).unwrap_or_else(|e| panic!("{e}"))
+}

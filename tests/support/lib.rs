@@ -1,0 +1,13 @@
+//! What the tests of all back ends share: the back ends, small graphs, and one run that is checked to the last element.
+
+mod backends;
+mod bench;
+mod graphs;
+mod property;
+mod vectors;
+
+pub use backends::{model, rtl, rtl_options, rtl_options_for_large_graphs};
+pub use bench::{Bench, Outcome, request};
+pub use graphs::{cora, from_arcs, hexagon, random_multigraph, star};
+pub use property::check_property;
+pub use vectors::{Vector, digest, vectors_in};
