@@ -142,7 +142,8 @@ module sequencer
         WaitEnd:      if (end_seen_i) state_q <= FlushList;
         FlushList:    if (list_clean_i) state_q <= NextHop;
         NextHop: begin
-          if (failed_i || last_hop) state_q <= FlushOutputs;
+          // A node list that could not be written cannot be read back.
+          if (failed_i || last_hop || write_faults_i[PortMem].seen) state_q <= FlushOutputs;
           else if (!frontier_empty) state_q <= StartHop;
         end
         StartHop:     state_q <= WaitEnd;
