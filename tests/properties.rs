@@ -63,13 +63,13 @@ fn equals_reference(device: &dyn SamplerDevice, case: &Case) -> Result<(), Strin
 #[test]
 fn model_equals_reference() {
     let device = model();
-    check_property("model_equals_reference", 2000, &cases(300, 2000), |case| equals_reference(&device, &case));
+    check_property("model_equals_reference", 5000, &cases(300, 2000), |case| equals_reference(&device, &case));
 }
 
 #[test]
 fn rtl_equals_reference() {
     let device = rtl(&rtl_options());
-    check_property("rtl_equals_reference", 300, &cases(100, 400), |case| equals_reference(&device, &case));
+    check_property("rtl_equals_reference", 1500, &cases(100, 400), |case| equals_reference(&device, &case));
 }
 
 /// Any memory and any stalls: the same result. A device of its own for each case, so that the stall seed is the case's.
@@ -78,7 +78,7 @@ fn rtl_equals_reference_with_any_memory() {
     let memory = (select(&Profile::ALL[..]), any::<u64>());
     check_property(
         "rtl_equals_reference_with_any_memory",
-        150,
+        400,
         &(cases(60, 200), memory),
         |(case, (memory, stall_seed))| {
             let device = rtl(&RtlOptions { table_log2: 8, memory, stall_seed, ..rtl_options() });
@@ -91,7 +91,7 @@ fn rtl_equals_reference_with_any_memory() {
 #[test]
 fn rtl_equals_reference_with_a_crowded_table() {
     let device = rtl(&RtlOptions { table_log2: 8, ..rtl_options() });
-    check_property("rtl_equals_reference_with_a_crowded_table", 150, &cases(230, 600), |case| {
+    check_property("rtl_equals_reference_with_a_crowded_table", 500, &cases(230, 600), |case| {
         equals_reference(&device, &case)
     });
 }
