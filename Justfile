@@ -21,8 +21,8 @@ build *args: _rust
 sim-verify seed="1": rtl-models \
     (_verify "model" "tests/data/cora" seed) \
     (_verify "rtl" "tests/data/cora" seed) \
-    (_verify "model" "gen:hub:nodes=3000" seed) \
-    (_verify "rtl" "gen:hub:nodes=3000" seed) \
+    (_verify "model" "gen:hub:nodes=3000,hubs=4" seed) \
+    (_verify "rtl" "gen:hub:nodes=3000,hubs=4" seed) \
     (_verify "model" "gen:star:nodes=5000" seed) \
     (_verify "rtl" "gen:star:nodes=5000" seed) \
     (_verify "model" "gen:empty:nodes=100" seed) \
