@@ -77,7 +77,8 @@ module sequencer
     .fault_o   (bad_fault)
   );
 
-  // ---- The run's fault: of the request, then of the pipeline, then of a write ----------------------------------------
+  // ---- The run's fault: of the request, then of a write, then of the pipeline ----------------------------------------
+  // A write that failed comes first since the others promise that what was emitted before them is valid.
   fault_t final_fault;
   addr_t  fault_addr;
 
@@ -86,22 +87,21 @@ module sequencer
     port        = fault_i.detail[11:8];
     final_fault = '{code: StOk, detail: '0, hop: '0, node: '0};
     fault_addr  = '0;
-    if (refused_q) begin
-      final_fault = refusal_q;
-    end else if (failed_i) begin
+    if (failed_i) begin
       final_fault = fault_i;
       if (fault_i.code == StReadError) begin
         final_fault.detail[7:0] = {6'b0, read_faults_i[port].resp};
         fault_addr              = read_faults_i[port].addr;
       end
-    end else begin
-      for (int unsigned i = 0; i < NumPorts; i++) begin
-        if (write_faults_i[i].seen && final_fault.code == StOk) begin
-          final_fault = '{code: StWriteError, detail: {4'b0, 4'(i), 6'b0, write_faults_i[i].resp}, hop: '0, node: '0};
-          fault_addr  = write_faults_i[i].addr;
-        end
+    end
+    // From the last port to the first, so that the first remains.
+    for (int unsigned i = NumPorts; i-- > 0;) begin
+      if (write_faults_i[i].seen) begin
+        final_fault = '{code: StWriteError, detail: {4'b0, 4'(i), 6'b0, write_faults_i[i].resp}, hop: '0, node: '0};
+        fault_addr  = write_faults_i[i].addr;
       end
     end
+    if (refused_q && final_fault.code != StWriteError) final_fault = refusal_q;
   end
 
   // ---- Order of work -----------------------------------------------------------------------------------------------

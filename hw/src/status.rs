@@ -36,7 +36,8 @@ pub mod code {
     pub const TABLE_FULL: u32 = 5;
     /// A read was answered with an error: detail bits 1..0 are the response, bits 15..8 the port.
     pub const READ_ERROR: u32 = 6;
-    /// A write was answered with an error: as for a read.
+    /// A write was answered with an error: as for a read. It wins over every other, since they promise that what
+    /// was emitted before them is valid.
     pub const WRITE_ERROR: u32 = 7;
     /// An offset record points past E (detail 1), or an index is not below N (detail 2).
     pub const CORRUPT_GRAPH: u32 = 8;
