@@ -140,3 +140,76 @@ fn step(flight: &mut Flight, shown: &mut Option<u32>, pins: &mut ControlPins) ->
         Err(format!("s_axi_control.{channel} answers with response {response}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use verilator_sys::Pins;
+
+    /// A slave of one register that takes what it is offered at once and answers in the next cycle.
+    struct Slave {
+        pins: ControlPins,
+        address: bool,
+        data: bool,
+        register: u32,
+    }
+
+    impl Slave {
+        fn new() -> Self {
+            let pins = ControlPins { awready: 1, wready: 1, arready: 1, ..Pins::default().control };
+            Self { pins, address: false, data: false, register: 0 }
+        }
+
+        fn clock(&mut self) {
+            self.pins.bvalid &= !self.pins.bready;
+            self.pins.rvalid &= !self.pins.rready;
+            self.address |= self.pins.awvalid != 0;
+            if self.pins.wvalid != 0 {
+                (self.data, self.register) = (true, self.pins.wdata);
+            }
+            if self.address && self.data {
+                (self.address, self.data, self.pins.bvalid) = (false, false, 1);
+            }
+            if self.pins.arvalid != 0 {
+                (self.pins.rvalid, self.pins.rdata) = (1, self.register);
+            }
+        }
+
+        fn access(&mut self, control: &mut Control, access: Access) -> Result<u32, String> {
+            control.begin(access);
+            loop {
+                let ended = control.tick(&mut self.pins)?;
+                self.clock();
+                if let Some(value) = ended {
+                    return Ok(value);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_register_keeps_what_is_written() {
+        for hostile in [false, true] {
+            let (mut slave, mut control) = (Slave::new(), Control::new(Chance::new(1, 1), hostile));
+            for value in 1..50 {
+                assert_eq!(slave.access(&mut control, Access::Write(0x10, value)), Ok(0));
+                assert_eq!(slave.access(&mut control, Access::Read(0x10)), Ok(value));
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_slave_must_not_do_is_told() {
+        let (mut slave, mut control) = (Slave::new(), Control::new(Chance::new(1, 1), false));
+        slave.pins.bresp = 2;
+        let refused = slave.access(&mut control, Access::Write(0x10, 1)).unwrap_err();
+        assert_eq!(refused, "s_axi_control.B answers with response 2");
+
+        let mut control = Control::new(Chance::new(1, 1), false);
+        let mut pins = ControlPins { rvalid: 1, ..Pins::default().control };
+        assert_eq!(control.tick(&mut pins), Err("s_axi_control.R answers nothing".to_owned()));
+        control.begin(Access::Read(0x184));
+        assert_eq!(control.waiting().unwrap(), "s_axi_control.AR: a read of 0x184");
+        assert_eq!(control.tick(&mut pins), Err("s_axi_control.R answers a read that it has not taken".to_owned()));
+    }
+}

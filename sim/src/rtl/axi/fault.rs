@@ -20,7 +20,7 @@ pub struct Fault {
 /// Which access goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAt {
-    /// The burst of this number, counted from 0 since the device was made: it happens once.
+    /// The burst of this number, counted from 0 since the graph was loaded: it happens once.
     Burst(u64),
     /// Every burst that touches the 64-byte line at this byte offset of a place.
     Line(Place, u64),

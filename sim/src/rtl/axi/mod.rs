@@ -177,11 +177,6 @@ impl Memory {
         parts
     }
 
-    /// Whether every access has been answered.
-    pub(super) fn is_idle(&self) -> bool {
-        self.reads.iter().all(ReadPort::is_idle) && self.writes.iter().all(WritePort::is_idle)
-    }
-
     /// What went over each port in this run, in the order of [`Port::ALL`] without the channels that do not exist.
     pub(super) fn traffic(&self) -> Vec<PortTraffic> {
         let [mem, out] = &self.writes;

@@ -50,7 +50,7 @@ pub(super) struct ReadPort {
     queue: VecDeque<Burst>,
     /// The burst of which a beat is on the bus, not taken yet.
     shown: Option<usize>,
-    /// Since the device was made.
+    /// Since the memory was made.
     accesses: u64,
     pub(super) bursts: u64,
     pub(super) beats: u64,
@@ -201,10 +201,6 @@ impl ReadPort {
         } else {
             None
         }
-    }
-
-    pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty()
     }
 }
 

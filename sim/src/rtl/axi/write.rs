@@ -280,7 +280,7 @@ impl WritePort {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    pub(super) fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         !self.shown
             && self.addresses.is_empty()
             && self.early.is_empty()
