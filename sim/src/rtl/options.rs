@@ -34,6 +34,9 @@ pub struct RtlOptions {
     pub fill: Fill,
     /// Accesses that the memory of every SLR answers with an error.
     pub faults: Vec<Fault>,
+    /// Register values (offset and word) that are written in place of those that a run needs, for tests of what the kernel
+    /// refuses.
+    pub registers: Vec<(u32, u32)>,
     /// Cycles without a handshake after which a run is stuck, on top of what clearing the hash table takes.
     pub watchdog_cycles: u64,
     /// Records every handshake of the last run of each SLR ([`super::RtlDevice::bus_log`]).
@@ -56,6 +59,7 @@ impl Default for RtlOptions {
             stall_seed: 0,
             fill: Fill::Random(1),
             faults: vec![],
+            registers: vec![],
             watchdog_cycles: 100_000,
             bus_log: false,
             waves: None,

@@ -55,3 +55,60 @@ pub(super) fn of(run: &Run, block: &StatusBlock, seen: &[PortTraffic]) -> Result
     }
     Ok(report)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use golden::Capacity;
+    use hw::{Slr, status};
+    use zerocopy::{FromZeros, little_endian::U32};
+
+    use super::*;
+
+    /// A run of no nodes that took 9 cycles and one read.
+    fn run() -> (Run, StatusBlock, Vec<PortTraffic>) {
+        let mut block = StatusBlock::new_zeroed();
+        (block.magic, block.version, block.code) = (U32::new(MAGIC), U32::new(status::VERSION), U32::new(code::OK));
+        block.cycles = 9.into();
+        block.stages = [[U32::new(4), U32::new(3), U32::new(2)]; status::STAGES.len()];
+        (block.read_bursts[0], block.read_beats[0]) = (U32::new(1), U32::new(1));
+        let context = RunContext {
+            slr: Slr::ALL[0],
+            minibatch: 0,
+            hops: 1,
+            capacity: Capacity::UNBOUNDED,
+            table_slots: 16,
+            channels: 1,
+            elapsed: Duration::ZERO,
+        };
+        let seen = block.decode(&context).unwrap().ports;
+        (Run { context, last_status: code::OK, status_address: CardAddress(64), stray: None }, block, seen)
+    }
+
+    fn refused(change: fn(&mut Run, &mut StatusBlock, &mut [PortTraffic])) -> String {
+        let (mut run, mut block, mut seen) = run();
+        change(&mut run, &mut block, &mut seen);
+        of(&run, &block, &seen).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_run_is_believed_when_everything_agrees() {
+        let (run, block, seen) = run();
+        assert_eq!(of(&run, &block, &seen).unwrap().cycles, Some(9));
+        assert!(refused(|_, _, seen| seen[0].reads = 2).contains("but the memory saw"));
+        assert!(refused(|run, _, _| run.last_status = code::TABLE_FULL).contains("its register says status 5"));
+        assert!(refused(|_, block, _| block.cycles = 10.into()).contains("do not add up to 10 cycles"));
+        assert!(refused(|run, _, _| run.stray = Some("its read".to_owned())).contains("protocol: its read"));
+    }
+
+    #[test]
+    fn without_a_block_the_register_says_why() {
+        let lost = |run: &mut Run, block: &mut StatusBlock, _: &mut [PortTraffic]| {
+            *block = StatusBlock::new_zeroed();
+            run.last_status = code::WRITE_ERROR | 0x0903 << 16;
+        };
+        assert_eq!(refused(lost), "the kernel's write at address 0x40 (port mem) was answered with DECERR");
+        assert!(refused(|_, block, _| *block = StatusBlock::new_zeroed()).contains("no status block"));
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use golden::{Capacity, CscGraph, NodeId, Silent};
-use hw::{BusAccess, Deadline, DeviceError, Feature, OutputBuffers, SamplerDevice, Slr, card::Port};
+use hw::{BusAccess, Deadline, DeviceError, Feature, OutputBuffers, SamplerDevice, Slr, card::Port, registers::ARGS};
 use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
 
 use crate::common::{SLOT, device, graph_of, hubs, options, request, run, run_with};
@@ -126,11 +126,57 @@ fn a_full_hash_table_is_an_error_and_the_next_run_is_fine() {
             source
         }
     });
-    let device = device(&RtlOptions { table_log2: 10, ..options(Profile::Ideal) }, &graph);
+    let device = device(&RtlOptions { channels: 1, table_log2: 10, window: 8, ..options(Profile::Ideal) }, &graph);
     let error = run(&device, SLR, &graph, &request(0..600, &[-1, -1], 0)).unwrap_err();
     let DeviceError::TableFull { slots: 1024, emitted, .. } = error else { panic!("{error}") };
     assert!(emitted.total_nodes() > 512 && emitted.total_nodes() <= 1024, "{emitted:?}");
     run(&device, SLR, &graph, &request(0..5, &[2, 2], 1)).unwrap();
+}
+
+#[test]
+fn memory_that_holds_no_graph_is_an_error() {
+    let graph = hubs(200, 3);
+    for (port, what) in [(Port::Offs, "an offset record points past E"), (Port::Idx(0), "an index is not below N")] {
+        let device = device(&with_fault(port, BusAccess::Read, FaultAt::Burst(2), Response::Garbage), &graph);
+        let error = run(&device, SLR, &graph, &request(0..10, &[5, 5], 1)).unwrap_err();
+        let DeviceError::CorruptGraph { what: found, hop: 1, .. } = error else { panic!("{error}") };
+        assert_eq!(found, what);
+        run(&device, SLR, &graph, &request(0..10, &[5, 5], 1)).unwrap();
+    }
+}
+
+#[test]
+fn what_the_host_lets_through_the_kernel_refuses() {
+    let graph = hubs(200, 3);
+    let offset = |name| ARGS.iter().find(|arg| arg.name == name).unwrap().offset;
+    let cases = [
+        ("num_hops", 0, "num_hops is not 1 to 4"),
+        ("num_hops", 5, "num_hops is not 1 to 4"),
+        ("fanout2", 33, "a fan-out is not -1 to 32"),
+        ("fanout1", u32::MAX - 1, "a fan-out is not -1 to 32"),
+        ("num_seeds", 1025, "num_seeds is above 1024"),
+        ("offsets", 0x20, "a base address is not a multiple of 64 (12)"),
+        ("status", 0x1004, "a base address is not a multiple of 64 (15)"),
+        ("indices3", 8, "a base address is not a multiple of 64 (23)"),
+        ("num_nodes", 1 << 31, "num_nodes or num_edges is above 2^31 - 1"),
+        ("num_nodes", 9, "a seed is not below num_nodes (9)"),
+    ];
+    for (name, value, why) in cases {
+        let options = RtlOptions { registers: vec![(offset(name), value)], ..options(Profile::Hostile) };
+        let error = run(&device(&options, &graph), SLR, &graph, &request(0..10, &[5, 5], 1)).unwrap_err().to_string();
+        if name == "status" {
+            // Where should it be written? The register has it.
+            assert!(error.contains("no status block; its register says status 2 detail 0x4"), "{error}");
+        } else {
+            assert!(error.contains(&format!("had checked: {why}")), "{name}: {error}");
+        }
+    }
+    // All seeds are the same: the kernel is told of so many nodes that they are in range.
+    let twice = FaultAt::Line(Place::Seeds, 0);
+    let registers = vec![(offset("num_nodes"), 0x7FFF_FFFF)];
+    let options = RtlOptions { registers, ..with_fault(Port::Mem, BusAccess::Read, twice, Response::Garbage) };
+    let error = run(&device(&options, &graph), SLR, &graph, &request(0..10, &[5, 5], 1)).unwrap_err().to_string();
+    assert!(error.contains("a seed is given twice (1)"), "{error}");
 }
 
 #[test]

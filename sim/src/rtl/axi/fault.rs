@@ -26,28 +26,39 @@ pub enum FaultAt {
     Line(Place, u64),
 }
 
-/// An AXI response.
+/// How an access is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[repr(u8)]
 pub enum Response {
     /// All went well.
     #[default]
-    Okay = 0,
+    Okay,
     /// The memory has a problem.
-    SlvErr = 2,
+    SlvErr,
     /// There is nothing at this address.
-    DecErr = 3,
-    /// None at all (not of AXI): the access hangs.
-    Never = 4,
+    DecErr,
+    /// All went well, it says; but what is read is garbage, and what is written is lost.
+    Garbage,
+    /// Not at all: the access hangs.
+    Never,
 }
 
 impl Response {
-    /// Its name in AXI.
+    /// Its code on the bus.
+    pub(super) const fn code(self) -> u8 {
+        match self {
+            Self::Okay | Self::Garbage | Self::Never => 0,
+            Self::SlvErr => 2,
+            Self::DecErr => 3,
+        }
+    }
+
+    /// Its name, as AXI has it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Okay => "OKAY",
             Self::SlvErr => "SLVERR",
             Self::DecErr => "DECERR",
+            Self::Garbage => "garbage",
             Self::Never => "nothing",
         }
     }

@@ -147,7 +147,7 @@ impl ReadPort {
             pins.rvalid = 1;
             pins.rid = burst.id;
             pins.rdata = line;
-            pins.rresp = response as u8;
+            pins.rresp = response.code();
             pins.rlast = u8::from(burst.given + 1 == burst.beats);
         }
         if pins.rready != 0

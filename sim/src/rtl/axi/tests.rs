@@ -235,13 +235,13 @@ fn an_access_to_nowhere_is_answered_and_told() {
     for (port, address) in [(0, past_offsets), (0, args.offsets.0 - 64), (1, args.indices[1].0), (9, args.status.0)] {
         let mut bench = Bench::of(Profile::Ideal);
         let (beats, _) = bench.read(&[(port, 3, address, 1)]);
-        assert_eq!(beats[0][0].1, Response::DecErr as u8);
+        assert_eq!(beats[0][0].1, Response::DecErr.code());
         assert!(bench.memory.take_stray().unwrap().contains(&format!("read at {address:#x}")));
         assert_eq!(bench.memory.take_stray(), None);
     }
     let mut bench = Bench::of(Profile::Ideal);
     let (answers, _) = bench.write(&[(0, 4, bench.args.seeds.0, vec![(line_of(0), 1)])]);
-    assert_eq!(answers, [(4, Response::DecErr as u8)]);
+    assert_eq!(answers, [(4, Response::DecErr.code())]);
     assert!(bench.memory.take_stray().unwrap().contains("write at"));
 }
 

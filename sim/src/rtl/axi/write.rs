@@ -215,7 +215,7 @@ impl WritePort {
             self.shown = true;
             pins.bvalid = 1;
             pins.bid = burst.id;
-            pins.bresp = self.commit(&burst, space, bus) as u8;
+            pins.bresp = self.commit(&burst, space, bus).code();
         }
         if pins.bready != 0 {
             self.shown = false;

@@ -108,7 +108,8 @@ impl Kernel {
                 Some((_, value)) => value,
                 None => self.chance.next() as u32, // nobody says what is written between arguments
             };
-            self.access(Access::Write(offset, value), cancel)?;
+            let other = self.options.registers.iter().find(|(register, _)| *register == offset);
+            self.access(Access::Write(offset, other.map_or(value, |(_, value)| *value)), cancel)?;
         }
         Ok(())
     }

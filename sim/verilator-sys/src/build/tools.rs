@@ -69,7 +69,8 @@ fn number(version: &str) -> Option<(u32, u32)> {
 }
 
 pub(super) struct Compiler {
-    words: Vec<String>,
+    /// The program and its first arguments.
+    pub(super) words: Vec<String>,
     /// The first line of what it says of itself.
     pub(super) version: String,
 }
