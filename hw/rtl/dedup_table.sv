@@ -44,7 +44,8 @@ module dedup_table
     epoch_t epoch;
   } slot_t;
 
-  typedef slot_t [SlotsPerRow-1:0] row_t;
+  typedef slot_t [SlotsPerRow-1:0]        row_t;
+  typedef logic [$clog2(SlotsPerRow)-1:0] slot_no_t;
 
   // ---- Hash: three registers that synthesis moves into the multiplier; a queue takes what comes out -----------------
   typedef struct packed {
@@ -93,29 +94,52 @@ module dedup_table
   );
 
   // ---- Table -------------------------------------------------------------------------------------------------------
-  typedef enum logic [2:0] {Clearing, Idle, Wait1, Wait2, Compare} state_e;
+  // A row is asked for, comes, and is compared: three stages, one node a cycle. A row that was written while an older copy of it
+  // was on its way is forwarded from the last two writes.
+  //
+  // A node that is neither in its row nor finds room there probes the rows after it. The node behind it gives up its read
+  // meanwhile and asks again.
+  typedef enum logic [1:0] {Clearing, Flow, Probe} state_e;
   typedef logic [$clog2(ProbeLimit)-1:0] probe_t;
 
-  state_e    state_q;
-  row_addr_t row_q;                         // row under the probe, or to be cleared
-  probe_t    probe_q;
-  epoch_t    epoch_q;
-  local_t    next_id_q;
-  logic      write;
-  row_t      row, row_new;
+  typedef struct packed {
+    logic    valid;
+    hashed_t node;
+  } stage_t;
+
+  state_e     state_q;
+  stage_t     coming_q, compared_q;     // in step with the two registers of the RAM's read port
+  stage_t     again_q;                  // has to ask again
+  row_addr_t  row_q;                    // row that is cleared or probed
+  probe_t     probe_q;
+  logic [1:0] probe_wait_q;             // cycles until the probed row is there
+  epoch_t     epoch_q;
+  local_t     next_id_q;
+
+  stage_t    feed;
+  logic      move, probed, is_data, hit, has_room, decided, fire, write;
+  row_t      ram_row, row, row_new;
+  id_t       hit_id;
+  slot_no_t  room;
+
+  assign feed = again_q.valid ? again_q : '{valid: hashed_valid, node: hashed};
 
   table_ram #(.Width($bits(row_t)), .AddrBits(RowBits)) u_ram (
     .clk_i,
     .write_i      (write),
-    .write_addr_i (row_q),
+    .write_addr_i (state_q == Flow ? compared_q.node.row : row_q),
     .write_data_i (row_new),
-    .read_addr_i  (row_q),
-    .read_data_o  (row)
+    .read_i       (move || state_q == Probe),
+    .read_addr_i  (state_q == Probe ? row_q : feed.node.row),
+    .read_data_o  (ram_row)
   );
 
-  logic                           hit, has_room, last_probe, decided, fire, is_data;
-  id_t                            hit_id;
-  logic [$clog2(SlotsPerRow)-1:0] room;
+  // Rows written by the last two nodes, and whether the compared node's row is one of them.
+  row_t      written_q [2];
+  row_addr_t written_addr_q;
+  logic      written_valid_q, from_last_q, from_before_q;
+
+  assign row = state_q != Flow ? ram_row : from_last_q ? written_q[0] : from_before_q ? written_q[1] : ram_row;
 
   always_comb begin
     hit      = 1'b0;
@@ -123,78 +147,103 @@ module dedup_table
     has_room = 1'b0;
     room     = '0;
     for (int unsigned i = 0; i < SlotsPerRow; i++) begin
-      if (row[i].epoch == epoch_q && row[i].key == hashed.arc.u) begin
+      if (row[i].epoch == epoch_q && row[i].key == compared_q.node.arc.u) begin
         hit     = 1'b1;
         hit_id |= row[i].id;
       end
       if (row[i].epoch != epoch_q) begin
         has_room = 1'b1;
-        room     = 2'(i);
+        room     = slot_no_t'(i);
       end
     end
   end
 
-  assign is_data    = hashed.arc.item.kind == ItemData;
-  assign last_probe = probe_q == probe_t'(ProbeLimit - 1);
-  assign decided    = hit || has_room || last_probe;
-
   always_comb begin
     row_new       = row;
-    row_new[room] = '{key: hashed.arc.u, id: id_t'(next_id_q), epoch: epoch_q};
+    row_new[room] = '{key: compared_q.node.arc.u, id: id_t'(next_id_q), epoch: epoch_q};
     if (state_q == Clearing) row_new = '0;
   end
 
-  assign out_valid_o = (state_q == Idle && hashed_valid && !is_data) || (state_q == Compare && decided);
-  assign fire        = out_valid_o && out_ready_i;
-  assign write       = state_q == Clearing || (state_q == Compare && fire && !hit && has_room);
+  assign is_data = compared_q.node.arc.item.kind == ItemData;
+  assign probed  = state_q == Probe && probe_wait_q == '0;
+  assign decided = !is_data || hit || has_room || (probed && probe_q == probe_t'(ProbeLimit - 1));
 
-  assign hashed_taken  = fire;
-  assign out_o.arc     = hashed.arc;
+  assign out_valid_o = compared_q.valid && decided && (state_q == Flow || probed);
+  assign fire        = out_valid_o && out_ready_i;
+  assign move        = state_q == Flow && (!compared_q.valid || fire);
+  assign write       = state_q == Clearing || (fire && is_data && !hit && has_room);
+
+  assign hashed_taken  = move && hashed_valid && !again_q.valid;
+  assign out_o.arc     = compared_q.node.arc;
   assign out_o.u_local = hit ? local_t'(hit_id) : next_id_q;
   assign out_o.is_new  = !hit;
   assign out_o.full    = !hit && !has_room;
 
   assign ready_o = state_q != Clearing;
-  assign busy_o  = hashed_valid;
+  assign busy_o  = hashed_valid || coming_q.valid || compared_q.valid;
 
   always_ff @(posedge clk_i) begin
+    if (move) begin
+      coming_q       <= feed;
+      compared_q     <= coming_q;
+      written_q[0]   <= row_new;
+      written_q[1]   <= written_q[0];
+      written_addr_q <= compared_q.node.row;
+    end
+    if (state_q == Flow) again_q.node <= coming_q.node;
+
     if (!rst_ni) begin
-      state_q <= Clearing;
-      row_q   <= '0;
-      probe_q <= '0;
-      epoch_q <= '0;
+      state_q          <= Clearing;
+      row_q            <= '0;
+      epoch_q          <= '0;
+      coming_q.valid   <= 1'b0;
+      compared_q.valid <= 1'b0;
+      again_q.valid    <= 1'b0;
+      written_valid_q  <= 1'b0;
     end else begin
       case (state_q)
         Clearing: begin
           row_q <= row_q + 1'b1;
-          if (row_q == '1) state_q <= Idle;
+          if (row_q == '1) state_q <= Flow;
         end
-        Idle: begin
-          row_q   <= hashed.row;
-          probe_q <= '0;
+        Flow: begin
+          row_q        <= compared_q.node.row + 1'b1;
+          probe_q      <= probe_t'(1);
+          probe_wait_q <= 2'd2;
+          if (move) begin
+            again_q.valid   <= 1'b0;
+            written_valid_q <= write;
+            from_last_q     <= write && coming_q.node.row == compared_q.node.row;
+            from_before_q   <= written_valid_q && coming_q.node.row == written_addr_q;
+          end else if (!decided) begin
+            state_q        <= Probe;
+            again_q.valid  <= coming_q.valid;
+            coming_q.valid <= 1'b0;
+          end
           if (start_i) begin
             // Epoch 0 means cleared, so it is never used.
-            epoch_q <= epoch_q == '1 ? epoch_t'(1) : epoch_q + 1'b1;
+            epoch_q         <= epoch_q == '1 ? epoch_t'(1) : epoch_q + 1'b1;
+            written_valid_q <= 1'b0;
             if (epoch_q == '1) begin
               state_q <= Clearing;
               row_q   <= '0;
             end
-          end else if (hashed_valid && is_data) begin
-            state_q <= Wait1;
           end
         end
-        Wait1: state_q <= Wait2;
-        Wait2: state_q <= Compare;
-        Compare: begin
-          if (fire) begin
-            state_q <= Idle;
+        Probe: begin
+          if (!probed) begin
+            probe_wait_q <= probe_wait_q - 1'b1;
           end else if (!decided) begin
-            row_q   <= row_q + 1'b1;
-            probe_q <= probe_q + 1'b1;
-            state_q <= Wait1;
+            row_q        <= row_q + 1'b1;
+            probe_q      <= probe_q + 1'b1;
+            probe_wait_q <= 2'd2;
+          end else if (fire) begin
+            state_q          <= Flow;
+            compared_q.valid <= 1'b0;
+            written_valid_q  <= 1'b0;
           end
         end
-        default: state_q <= Idle;
+        default: state_q <= Clearing;
       endcase
     end
   end
@@ -207,8 +256,11 @@ module dedup_table
   if (TableLog2 < 4 || TableLog2 > IdBits) begin : gen_size
     $error("TableLog2 must be 4 to 21");
   end
+  if (ProbeLimit < 2) begin : gen_probes
+    $error("ProbeLimit must be at least 2");
+  end
 
   `ASSERT(QueueHasRoom, hash_valid_q[2] |-> queue_ready)
-  `ASSERT(StartWhenEmpty, start_i |-> (state_q == Idle && !hashed_valid && hash_valid_q == '0))
+  `ASSERT(StartWhenEmpty, start_i |-> (state_q == Flow && !busy_o && !again_q.valid && hash_valid_q == '0))
 
 endmodule

@@ -9,6 +9,8 @@ offset_fetch.sv
 chacha_block.sv
 modulo.sv
 bounded_draw.sv
+careful_sampler.sv
+chacha_pipe.sv
 neighbor_sampler.sv
 line_fetch.sv
 table_ram.sv

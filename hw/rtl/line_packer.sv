@@ -26,48 +26,60 @@ module line_packer
 
   typedef logic [LineWords-1:0] lanes_t;
 
-  word_t [LineWords-1:0] line_q;
-  lanes_t                fresh_q;    // lanes not written yet
-  lane_t                 lane_q;     // where the next element goes
-  logic                  leaving_q;  // the line waits to be taken
-  logic                  full_q;     // and it is complete
-  logic [26:0]           line_no_q;
+  // The line that is being filled, and the one that leaves.
+  word_t [LineWords-1:0] line_q, leaving_line_q;
+  lanes_t                fresh_q, leaving_fresh_q;   // lanes not written yet
+  lane_t                 lane_q;                     // where the next element goes
+  logic [26:0]           line_no_q, leaving_no_q;
+  logic                  leaving_q;
 
-  assign in_ready_o  = !leaving_q;
-  assign clean_o     = fresh_q == '0;
+  logic   last_lane, take, leave;
+  line_t  line_now;
+  lanes_t fresh_now;
+
+  assign last_lane  = lane_q == '1;
+  assign in_ready_o = !(last_lane && leaving_q);     // a full line needs the other place
+  assign take       = in_valid_i && in_ready_o;
+  assign leave      = (take && last_lane) || (flush_i && !leaving_q && !in_valid_i && fresh_q != '0);
+  assign clean_o    = fresh_q == '0 && !leaving_q;
+
   assign out_valid_o = leaving_q;
-  assign out_addr_o  = base_i + {31'b0, line_no_q, 6'b0};
-  assign out_line_o  = line_q;
+  assign out_addr_o  = base_i + {31'b0, leaving_no_q, 6'b0};
+  assign out_line_o  = leaving_line_q;
 
   always_comb begin
-    for (int unsigned i = 0; i < LineWords; i++) out_strb_o[4*i +: 4] = {4{fresh_q[i]}};
+    for (int unsigned i = 0; i < LineWords; i++) out_strb_o[4*i +: 4] = {4{leaving_fresh_q[i]}};
+  end
+
+  always_comb begin
+    line_now  = line_q;
+    fresh_now = fresh_q;
+    if (take) begin
+      line_now[32*lane_q +: 32] = in_data_i;
+      fresh_now[lane_q]         = 1'b1;
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    if (in_valid_i && in_ready_o) line_q[lane_q] <= in_data_i;
+    line_q <= line_now;
+    if (leave) begin
+      leaving_line_q  <= line_now;
+      leaving_fresh_q <= fresh_now;
+      leaving_no_q    <= line_no_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
       fresh_q   <= '0;
       lane_q    <= '0;
-      leaving_q <= 1'b0;
-      full_q    <= 1'b0;
       line_no_q <= '0;
-    end else if (leaving_q) begin
-      if (out_ready_i) begin
-        leaving_q <= 1'b0;
-        full_q    <= 1'b0;
-        fresh_q   <= '0;
-        if (full_q) line_no_q <= line_no_q + 1'b1;
-      end
-    end else if (in_valid_i) begin
-      fresh_q[lane_q] <= 1'b1;
-      lane_q          <= lane_q + 1'b1;
-      leaving_q       <= lane_q == '1;
-      full_q          <= lane_q == '1;
-    end else if (flush_i && fresh_q != '0) begin
-      leaving_q <= 1'b1;
+      leaving_q <= 1'b0;
+    end else begin
+      fresh_q   <= leave ? '0 : fresh_now;
+      leaving_q <= leave || (leaving_q && !out_ready_i);
+      if (take) lane_q <= lane_q + 1'b1;
+      if (take && last_lane) line_no_q <= line_no_q + 1'b1;
     end
   end
 

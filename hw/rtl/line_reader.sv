@@ -4,7 +4,8 @@
 module line_reader
   import trisage_pkg::*;
 #(
-  parameter int unsigned Window = 32    // reads that may be outstanding, a power of two
+  parameter int unsigned Window = 32,   // reads that may be outstanding, a power of two
+  parameter int unsigned Queue  = 2     // of those, reads that the bus has not taken yet, a power of two
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
@@ -35,7 +36,7 @@ module line_reader
 
   assign req_ready_o = issue_ready && pending_ready;
 
-  fifo #(.T(addr_t), .Depth(2)) u_issue (
+  fifo #(.T(addr_t), .Depth(Queue)) u_issue (
     .clk_i, .rst_ni,
     .in_valid_i  (req_valid_i && pending_ready),
     .in_ready_o  (issue_ready),

@@ -9,7 +9,7 @@ module sampler_core
   parameter int unsigned IndexChannels = 4,
   parameter int unsigned TableLog2     = 19,
   parameter int unsigned EpochWidth    = 20,
-  parameter int unsigned Window        = 32,
+  parameter int unsigned Window        = 128,
   parameter int unsigned ChachaRounds  = 8
 ) (
   input  logic                      clk_i,
@@ -316,7 +316,8 @@ module sampler_core
 
   for (genvar c = 0; c < MaxChannels; c++) begin : gen_idx
     if (c < IndexChannels) begin : gen_used
-      line_reader #(.Window(Window)) u_idx_reader (
+      // Edges are spread over the channels by chance: a queue keeps a channel that is behind from holding up the others.
+      line_reader #(.Window(Window), .Queue(16)) u_idx_reader (
         .clk_i, .rst_ni,
         .clear_i     (clear),
         .req_valid_i (idx_req_valid[c]),

@@ -9,6 +9,7 @@ module table_ram #(
   input  logic [AddrBits-1:0] write_addr_i,
   input  logic [Width-1:0]    write_data_i,
 
+  input  logic                read_i,         // the read port moves: both of its registers take what is before them
   input  logic [AddrBits-1:0] read_addr_i,
   output logic [Width-1:0]    read_data_o
 );
@@ -19,8 +20,10 @@ module table_ram #(
 
   always_ff @(posedge clk_i) begin
     if (write_i) mem[write_addr_i] <= write_data_i;
-    read_q      <= mem[read_addr_i];
-    read_data_o <= read_q;
+    if (read_i) begin
+      read_q      <= mem[read_addr_i];
+      read_data_o <= read_q;
+    end
   end
 
 endmodule

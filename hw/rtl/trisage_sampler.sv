@@ -10,7 +10,7 @@ module trisage_sampler
   // Width of the epoch that tells one mini-batch's entries from another's; the table is cleared when all have been used.
   parameter int unsigned EPOCH_WIDTH = 20,
   // Reads that may be outstanding on each port, a power of two.
-  parameter int unsigned WINDOW = 32,
+  parameter int unsigned WINDOW = 128,
   // Rounds of the ChaCha block function. The contract says 8; anything else is another sampler.
   parameter int unsigned CHACHA_ROUNDS = 8
 ) (
