@@ -52,7 +52,7 @@ impl Default for RtlOptions {
         Self {
             channels: 4,
             table_log2: 19,
-            window: 32,
+            window: 128,
             parameters: BTreeMap::new(),
             variant: Variant::Fast,
             memory: Profile::default(),

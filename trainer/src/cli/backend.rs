@@ -82,7 +82,7 @@ struct RtlOptions {
     /// log2 of the slots of each kernel's hash table [default: 19]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=21))]
     table_log2: Option<u32>,
-    /// Reads that each port may have outstanding, a power of two [default: 32]
+    /// Reads that each port may have outstanding, a power of two [default: 128]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     window: Option<u32>,
     /// What the RTL is compiled for [default: fast]
