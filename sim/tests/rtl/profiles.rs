@@ -1,6 +1,7 @@
 //! Timing decides nothing.
 
-use hw::Slr;
+use golden::Silent;
+use hw::{SamplerDevice, Slr};
 use sim::rtl::{Fill, Profile, RtlOptions};
 
 use crate::common::{device, hubs, options, request, run};
@@ -16,6 +17,25 @@ fn every_profile_gives_the_reference_sub_graph() {
             let report = run(&device, Slr::ALL[minibatch as usize % 3], &graph, &request).unwrap();
             assert!(report.cycles.unwrap() > 0 && report.ports.len() == 7 && report.stages.len() == 5);
         }
+    }
+}
+
+#[test]
+fn three_kernels_run_at_the_same_time_and_another_graph_takes_the_place_of_the_first() {
+    let first = hubs(300, 1);
+    let device = device(&options(Profile::Ddr4), &first);
+    for graph in [first, hubs(90, 4)] {
+        device.load_graph(&graph, &Silent).unwrap();
+        std::thread::scope(|scope| {
+            for slr in Slr::ALL {
+                let (device, graph) = (&device, &graph);
+                scope.spawn(move || {
+                    for minibatch in 0..3 {
+                        run(device, slr, graph, &request(7..37, &[4, 3], minibatch)).unwrap();
+                    }
+                });
+            }
+        });
     }
 }
 

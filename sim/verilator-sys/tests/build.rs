@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -74,11 +74,12 @@ impl Fixture {
     }
 }
 
-fn in_cache(places: &Places) -> Vec<String> {
-    let extension = |path: &Path| path.extension().map(|e| e.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut kinds: Vec<_> = fs::read_dir(&places.cache).unwrap().map(|e| extension(&e.unwrap().path())).collect();
-    kinds.sort();
-    kinds
+/// What is in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names
 }
 
 #[test]
@@ -87,7 +88,9 @@ fn a_model_is_made_once_for_each_content() {
     let (first, made) = fixture.compile(Variant::Fast).unwrap();
     assert!(made);
     assert_eq!(fixture.compile(Variant::Fast).unwrap(), (first.clone(), false));
-    assert_eq!(in_cache(&fixture.places), ["", "lock", "log"]);
+    let key = first.parent().unwrap();
+    assert_eq!(names(&fixture.places.cache), [key.file_name().unwrap().to_str().unwrap(), "lock"]);
+    assert_eq!(names(key), ["build.log", "model.so"]);
 
     fixture.set(&COUNTER.replace("13", "14"));
     let (second, made) = fixture.compile(Variant::Fast).unwrap();
@@ -115,7 +118,8 @@ fn a_broken_source_is_an_error_in_verilators_words() {
     assert!(message.contains("nowhere"), "{message}");
     let log = message.rsplit_once(" is in ").unwrap().1.trim_end_matches(')');
     assert!(fs::read_to_string(log).unwrap().contains("nowhere"));
-    assert!(in_cache(&fixture.places).iter().all(|kind| !kind.is_empty()), "there is no model");
+    let log = Path::new(log).file_name().unwrap().to_str().unwrap();
+    assert_eq!(names(&fixture.places.cache), [log, "lock", "tmp"], "there is no model");
 }
 
 #[test]
