@@ -1,4 +1,4 @@
-//! Edge lists: one arc `source destination` a line, 0-based, between white space or commas.
+//! Edge lists: one arc `source destination` a line, 0-based, between spaces, tabs or commas.
 //!
 //! Empty lines and those that start with `#` or `%` are passed over. Further columns are passed over if they are numbers
 //! (weights, times). In CSV the first line may name the columns: then none of its fields is a number.

@@ -102,10 +102,11 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The fields of a line: between commas if there is one, and else between white space.
+/// The fields of a line: between commas if there is one, and else between spaces and tabs. Other white space separates
+/// nothing: it may have ended a line where the file was written (CR, VT, FF, U+2028), and the next line would be lost.
 pub(super) fn fields(text: &str) -> impl Iterator<Item = &str> + Clone {
     let commas = text.contains(',');
-    let separates = move |c: char| if commas { c == ',' } else { c.is_whitespace() };
+    let separates = move |c: char| if commas { c == ',' } else { c == ' ' || c == '\t' };
     text.split(separates).map(str::trim).filter(move |field| commas || !field.is_empty())
 }
 

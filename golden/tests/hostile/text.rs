@@ -9,7 +9,7 @@ fn edge_lists() {
     let line = "accepted is 'source destination', two node ids, and further columns that are numbers";
     let ids = "accepted are whole numbers 0 to 2147483646";
     let long = [b"0 1\n".to_vec(), b"1".repeat(1 << 17)].concat();
-    let cases: [(&[u8], String); 17] = [
+    let cases: [(&[u8], String); 20] = [
         (b"", "there is not one edge; for a graph of isolated nodes give the number of nodes".into()),
         (b"# nothing\n\n", "there is not one edge; for a graph of isolated nodes give the number of nodes".into()),
         (b"0 1\n1 two\n", format!(r#"line 2 is "1 two"; {line}"#)),
@@ -31,6 +31,10 @@ fn edge_lists() {
         ),
         (b"0 1\n\xff\xfe 1\n", "line 2 is not UTF-8; graphs are read from plain text".into()),
         (&long, "line 2 is longer than 65536 bytes; a line holds one arc".into()),
+        // Lines that end as on no system of today would else be one line with further columns.
+        (b"0 1\r1 2\r2 0\r", format!(r#"line 1 is "0 1\r1 2\r2 0"; {line}"#)),
+        (b"0 1\x0b1 2\n", format!(r#"line 1 is "0 1\u{{b}}1 2"; {line}"#)),
+        ("0 1\u{2028}1 2\n".as_bytes(), format!(r#"line 1 is "0 1\u{{2028}}1 2"; {line}"#)),
         (b"0 1\n\0\0\0\0", format!(r#"line 2 is "\0\0\0\0"; {line}"#)),
     ];
     for (bytes, sentence) in cases {
