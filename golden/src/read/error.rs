@@ -84,9 +84,9 @@ pub enum Problem {
     },
 
     /// The magic of `.npy` is missing.
-    #[error("this is not a .npy file; it starts with {found:?}, not with \"\\x93NUMPY\"")]
+    #[error("this is not a .npy file; it starts with \"{found}\", not with \"\\x93NUMPY\"")]
     NotNpy {
-        /// The first bytes.
+        /// The first bytes, escaped as in a byte string.
         found: String,
     },
     /// A version of `.npy` that does not exist.

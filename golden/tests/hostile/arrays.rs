@@ -54,7 +54,7 @@ fn npy_files() {
         (b"\x93NUMPY\x01\x00\x76\x00{".to_vec(), "the file ends at byte 11, but the .npy header goes on".into()),
         (
             b"0 1\n1 2\n2 3\n".to_vec(),
-            r#"this is not a .npy file; it starts with "0 1\\n1 2\\n", not with "\x93NUMPY""#.into(),
+            r#"this is not a .npy file; it starts with "0 1\n1 2\n", not with "\x93NUMPY""#.into(),
         ),
         (b"\x93NUMPY\x09\x01\x00\x00".to_vec(), "the .npy version is 9.1; accepted are 1.0, 2.0 and 3.0".into()),
         (npy_of(&brackets[..9], &[]), format!(r#"the .npy header is "[[[[[[[[["; {dictionary}"#)),
