@@ -1,8 +1,9 @@
 //! Which nodes a mini-batch starts from.
 
 use std::{
+    collections::HashMap,
     fs::File,
-    io::{self, BufRead, BufReader},
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -74,7 +75,7 @@ pub enum NodeListError {
         source: io::Error,
     },
     /// Not a node id.
-    #[error("{}: line {line}: '{text}' is not a node id; give one a line, 0 to {ID_MAX}, or a comment after '#'", .path.display())]
+    #[error("{}: line {line}: {text:?} is not a node id; give one a line, 0 to {ID_MAX}, or a comment after '#'", .path.display())]
     NotAnId {
         /// The file.
         path: PathBuf,
@@ -83,38 +84,84 @@ pub enum NodeListError {
         /// What is there (the start of it).
         text: String,
     },
+    /// A line without end.
+    #[error("{}: line {line} is longer than {LINE_LIMIT} bytes; a line holds one node id", .path.display())]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// An id that the graph does not have.
+    #[error("{}: line {line}: node {node} is not in the graph; its nodes are 0..{nodes}", .path.display())]
+    OutOfRange {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The id.
+        node: NodeId,
+        /// Nodes of the graph.
+        nodes: usize,
+    },
+    /// An id that is there already.
+    #[error("{}: line {line}: node {node} is given twice, first on line {first}; seed nodes must be distinct", .path.display())]
+    Duplicate {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The id.
+        node: NodeId,
+        /// The line that has it first.
+        first: usize,
+    },
 }
+
+/// The longest line of a list of nodes, in bytes, its end included.
+const LINE_LIMIT: usize = 1 << 16;
 
 /// Reads a node id as the command line and files of nodes have it.
 pub(crate) fn node_id(text: &str) -> Option<NodeId> {
     text.parse().ok().filter(|&id| id <= ID_MAX).map(NodeId::new)
 }
 
-/// Reads a list of nodes: text, one id a line, in order; `#` starts a comment, empty lines are passed over.
+/// Reads a list of distinct nodes of a graph of `nodes` nodes: text, one id a line, in order; `#` starts a comment, empty
+/// lines are passed over.
 ///
 /// # Errors
 /// The first line that is something else, or why the file cannot be read.
-pub fn read_nodes(path: &Path) -> Result<Vec<NodeId>, NodeListError> {
-    let io = |source| NodeListError::Io { path: path.to_owned(), source };
+pub fn read_nodes(path: &Path, nodes: usize) -> Result<Vec<NodeId>, NodeListError> {
+    let file = || path.to_owned();
+    let io = |source| NodeListError::Io { path: file(), source };
     let mut lines = BufReader::new(File::open(path).map_err(io)?);
-    let (mut nodes, mut bytes) = (Vec::new(), Vec::new());
+    let (mut list, mut first_lines, mut bytes) = (Vec::new(), HashMap::new(), Vec::new());
     for line in 1.. {
         bytes.clear();
-        if lines.read_until(b'\n', &mut bytes).map_err(io)? == 0 {
+        if lines.by_ref().take(LINE_LIMIT as u64 + 1).read_until(b'\n', &mut bytes).map_err(io)? == 0 {
             break;
         }
+        if bytes.len() > LINE_LIMIT {
+            return Err(NodeListError::LongLine { path: file(), line });
+        }
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.split('#').next().unwrap_or_default().trim();
+        let text = text.trim_start_matches('\u{feff}').split('#').next().unwrap_or_default().trim();
         if text.is_empty() {
             continue;
         }
-        nodes.push(node_id(text).ok_or_else(|| NodeListError::NotAnId {
-            path: path.to_owned(),
-            line,
-            text: text.chars().take(40).collect(),
-        })?);
+        let node = node_id(text).ok_or_else(|| {
+            let text = text.chars().take(40).collect();
+            NodeListError::NotAnId { path: file(), line, text }
+        })?;
+        if node.index() >= nodes {
+            return Err(NodeListError::OutOfRange { path: file(), line, node, nodes });
+        }
+        if let Some(first) = first_lines.insert(node, line) {
+            return Err(NodeListError::Duplicate { path: file(), line, node, first });
+        }
+        list.push(node);
     }
-    Ok(nodes)
+    Ok(list)
 }
 
 #[cfg(test)]
@@ -168,16 +215,26 @@ mod tests {
         let read = |text: &[u8]| {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(text).unwrap();
-            read_nodes(file.path()).map(|nodes| ids(&nodes)).map_err(|error| error.to_string())
+            read_nodes(file.path(), 6).map(|nodes| ids(&nodes)).map_err(|error| error.to_string())
         };
-        assert_eq!(read(b"# train\n5\r\n\n 3 # three\n2147483647"), Ok(vec![5, 3, 2_147_483_647]));
+        assert_eq!(read(b"# train\n5\r\n\n 3 # three\n0"), Ok(vec![5, 3, 0]));
+        assert_eq!(read(b"\xef\xbb\xbf4\n1\n"), Ok(vec![4, 1]));
         assert_eq!(read(b""), Ok(vec![]));
-        for (text, found) in
-            [(&b"1\n-2\n"[..], "'-2'"), (b"\n2147483648", "'2147483648'"), (b"1\n\xff\xfe", "'\u{fffd}")]
-        {
+        for (text, found) in [
+            (&b"1\n-2\n"[..], r#""-2" is not a node id"#),
+            (b"\n2147483648", r#""2147483648" is not a node id"#),
+            (b"1\n\xff\xfe", "\"\u{fffd}\u{fffd}\" is not a node id"),
+            (b"1\n\x1b[31m\r2", r#""\u{1b}[31m\r2" is not a node id"#),
+            (b"1\n6\n", "node 6 is not in the graph; its nodes are 0..6"),
+            (b"5\n5\n", "node 5 is given twice, first on line 1"),
+            (&[b"0\n".to_vec(), b"1".repeat(LINE_LIMIT + 1)].concat(), "is longer than 65536 bytes"),
+        ] {
             let sentence = read(text).unwrap_err();
-            assert!(sentence.contains("line 2") && sentence.contains(found), "{sentence}");
+            assert!(sentence.contains(": line 2") && sentence.contains(found), "{sentence}");
         }
-        assert!(read_nodes(Path::new("/nowhere")).unwrap_err().to_string().starts_with("/nowhere: cannot be read"));
+        // A device that never ends a line.
+        let endless = read_nodes(Path::new("/dev/zero"), 6).unwrap_err().to_string();
+        assert_eq!(endless, "/dev/zero: line 1 is longer than 65536 bytes; a line holds one node id");
+        assert!(read_nodes(Path::new("/nowhere"), 6).unwrap_err().to_string().starts_with("/nowhere: cannot be read"));
     }
 }

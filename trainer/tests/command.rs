@@ -100,6 +100,21 @@ fn graphs_go_from_format_to_format() {
 }
 
 #[test]
+fn seed_nodes_of_a_file_are_checked_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("train.txt");
+    let good = (0..40).fold(String::new(), |text, id| text + &format!("{id}\n"));
+    for (last, words) in [("40", "line 41: node 40 is not in the graph"), ("7", "line 41: node 7 is given twice")] {
+        std::fs::write(&file, good.clone() + last).unwrap();
+        // The mini-batches that are sampled need not have the node in them.
+        for line in ["verify --batch-size 1", "sample --batch-size 1", "sample"] {
+            let message = error(&format!("{line} --graph gen:path:nodes=40 --seeds-file {}", file.display()));
+            assert!(message.contains("train.txt") && message.contains(words), "{line}: {message}");
+        }
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_in_a_sentence() {
     let cases = [
         ("verify --graph /nowhere", "/nowhere"),

@@ -106,7 +106,7 @@ fn seeds(args: &SampleArgs, graph: &CscGraph) -> Result<Vec<NodeId>, CliError> {
     match (&args.seeds, &args.batches) {
         (Some(list), _) if list.iter().all(String::is_empty) => Ok(Vec::new()),
         (Some(list), _) => list.iter().map(|text| node_id(text.trim()).ok_or_else(|| wrong(text))).collect(),
-        (None, BatchArgs { batch_size: None, seeds_file: Some(file) }) => Ok(read_nodes(file)?),
+        (None, BatchArgs { batch_size: None, seeds_file: Some(file) }) => Ok(read_nodes(file, graph.nodes())?),
         (None, batches) => Ok(batches.batches(graph, args.sampling.seed)?.get(args.minibatch)),
     }
 }

@@ -112,7 +112,7 @@ impl BatchArgs {
     pub(super) fn batches(&self, graph: &CscGraph, seed: u64) -> Result<Batches, CliError> {
         let size = self.batch_size.unwrap_or(BATCH_SIZE);
         Ok(match &self.seeds_file {
-            Some(file) => Batches::shuffled(batches::read_nodes(file)?, size, seed),
+            Some(file) => Batches::shuffled(batches::read_nodes(file, graph.nodes())?, size, seed),
             None => Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), size, seed),
         })
     }
