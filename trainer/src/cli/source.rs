@@ -78,10 +78,10 @@ pub(super) struct SamplingArgs {
     /// Seed of all random choices
     #[arg(long, default_value_t = 0, value_name = "U64")]
     pub(super) seed: u64,
-    /// Room for sampled nodes; the worst case if not given
+    /// Room for sampled nodes; the worst case if not given, and never more than it
     #[arg(long, value_name = "N")]
     node_capacity: Option<u32>,
-    /// Room for sampled edges; the worst case if not given
+    /// Room for sampled edges; the worst case if not given, and never more than it
     #[arg(long, value_name = "N")]
     edge_capacity: Option<u32>,
 }
@@ -90,8 +90,8 @@ impl SamplingArgs {
     pub(super) fn capacity(&self, graph: &CscGraph, seeds: usize) -> Capacity {
         let worst = Capacity::worst_case(graph, seeds, &self.fanouts);
         Capacity {
-            nodes: self.node_capacity.map_or(worst.nodes, |nodes| nodes as usize),
-            edges: self.edge_capacity.map_or(worst.edges, |edges| edges as usize),
+            nodes: self.node_capacity.map_or(worst.nodes, |nodes| worst.nodes.min(nodes as usize)),
+            edges: self.edge_capacity.map_or(worst.edges, |edges| worst.edges.min(edges as usize)),
         }
     }
 }
@@ -116,4 +116,30 @@ impl BatchArgs {
             None => Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), size, seed),
         })
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SamplingArgs,
+    }
+
+    #[test]
+    fn there_is_no_room_beyond_the_worst_case() {
+        let graph = GraphSpec::from_str("gen:star:nodes=50").unwrap().generate(&golden::Silent);
+        let capacity = |line: &str| {
+            let args = Line::try_parse_from(std::iter::once("x").chain(line.split_whitespace())).unwrap().args;
+            args.capacity(&graph, 5)
+        };
+        let worst = capacity("");
+        assert_eq!(worst, Capacity { nodes: 50, edges: 98 });
+        assert_eq!(capacity("--node-capacity 4294967295 --edge-capacity 4294967295"), worst);
+        assert_eq!(capacity("--node-capacity 3 --edge-capacity 0"), Capacity { nodes: 3, edges: 0 });
+    }
+
 }
