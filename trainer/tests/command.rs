@@ -100,6 +100,23 @@ fn graphs_go_from_format_to_format() {
 }
 
 #[test]
+fn a_name_need_not_be_text() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(OsStr::from_bytes(b"\xff.txt"));
+    std::fs::write(&file, "0 1\n").unwrap();
+    for line in ["graph inspect --graph", "sample --graph", "graph convert"] {
+        let mut command = command(line);
+        command.arg(&file);
+        if line.ends_with("convert") {
+            command.arg(folder.path().join(OsStr::from_bytes(b"\xfe.mtx")));
+        }
+        let output = command.output().unwrap();
+        assert_eq!(code(&output), 0, "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
 fn seed_nodes_of_a_file_are_checked_all() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("train.txt");
@@ -135,6 +152,9 @@ fn what_is_wrong_is_said_in_a_sentence() {
         ("sample --graph gen:star:nodes=5 --seeds 1 --batch-size 3", "--batch-size"),
         ("sample --graph gen:star:nodes=5 --backend golden --channels 2", "back end 'golden' has none of that name"),
         ("graph convert gen:star:nodes=5 /tmp/x.jpg", "x.jpg"),
+        ("graph convert gen:star:nodes=0 /tmp/x.txt", "error: FROM: nodes=0 is not possible"),
+        ("graph generate star:nodes=0 /tmp/x.txt", "error: SPEC: nodes=0 is not possible"),
+        ("verify --graph gen:star:nodes=0", "error: --graph: nodes=0 is not possible"),
     ];
     for (line, words) in cases {
         let message = error(line);

@@ -1,6 +1,6 @@
 //! `trisage graph`.
 
-use std::{fmt::Write, path::PathBuf, str::FromStr};
+use std::{ffi::OsString, fmt::Write, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use golden::{
@@ -12,7 +12,7 @@ use golden::{
 use super::{
     CliError, print, print_json,
     progress::Bar,
-    source::{GraphArgs, ReadArgs},
+    source::{self, GraphArgs, ReadArgs},
 };
 use crate::{
     stats::{DegreeStats, GraphStats, PERCENTILES},
@@ -41,7 +41,7 @@ pub(super) struct InspectArgs {
 #[derive(Debug, Args)]
 pub(super) struct ConvertArgs {
     /// The graph to read (a path, or gen:...)
-    from: String,
+    from: OsString,
     #[command(flatten)]
     reading: ReadArgs,
     #[command(flatten)]
@@ -79,12 +79,12 @@ pub(super) fn run(command: &GraphCommand) -> Result<(), CliError> {
             if args.json { print_json(&stats) } else { print(&text(&stats)) }
         }
         GraphCommand::Convert(args) => {
-            let graph = args.reading.load(&args.from, &progress)?;
+            let graph = args.reading.load("FROM", &args.from, &progress)?;
             args.target.write(&graph, progress)
         }
         GraphCommand::Generate(args) => {
             let prefix = if args.spec.starts_with(GraphSpec::PREFIX) { "" } else { GraphSpec::PREFIX };
-            let graph = GraphSpec::from_str(&format!("{prefix}{}", args.spec))?.generate(&progress);
+            let graph = source::generate("SPEC", &format!("{prefix}{}", args.spec), &progress)?;
             args.target.write(&graph, progress)
         }
     }

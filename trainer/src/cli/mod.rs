@@ -55,8 +55,8 @@ enum CliError {
     Read(#[from] golden::read::ReadError),
     #[error(transparent)]
     Write(#[from] golden::write::WriteError),
-    #[error("--graph: {0}")]
-    Spec(#[from] golden::generate::SpecError),
+    #[error("{argument}: {error}")]
+    Spec { argument: &'static str, error: golden::generate::SpecError },
     #[error(transparent)]
     Nodes(#[from] NodeListError),
     #[error(transparent)]

@@ -1,6 +1,11 @@
 //! Where graphs and seed nodes come from.
 
-use std::{path::PathBuf, str::FromStr, sync::Arc};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    str::FromStr,
+    sync::Arc,
+};
 
 use clap::Args;
 use golden::{
@@ -20,7 +25,7 @@ pub(super) struct GraphArgs {
     /// The graph: a folder with indptr.npy and indices.npy, a file (.npz, .mtx, .csv, .txt, .edges, .el, .tsv, also .gz),
     /// or what is to be generated, such as gen:star:nodes=5000
     #[arg(long, value_name = "PATH|gen:...")]
-    graph: String,
+    graph: OsString,
     #[command(flatten)]
     reading: ReadArgs,
 }
@@ -40,27 +45,38 @@ pub(super) struct ReadArgs {
 
 impl GraphArgs {
     pub(super) fn load(&self, progress: &dyn Progress) -> Result<Arc<CscGraph>, CliError> {
-        self.reading.load(&self.graph, progress).map(Arc::new)
+        self.reading.load("--graph", &self.graph, progress).map(Arc::new)
     }
 }
 
 impl ReadArgs {
-    /// Reads or generates the graph that `name` stands for.
-    pub(super) fn load(&self, name: &str, progress: &dyn Progress) -> Result<CscGraph, CliError> {
-        if !name.starts_with(GraphSpec::PREFIX) {
+    /// Reads or generates the graph that `name` stands for, the value of `argument`.
+    pub(super) fn load(
+        &self,
+        argument: &'static str,
+        name: &OsStr,
+        progress: &dyn Progress,
+    ) -> Result<CscGraph, CliError> {
+        let Some(spec) = name.to_str().filter(|name| name.starts_with(GraphSpec::PREFIX)) else {
             let options = ReadOptions { format: self.graph_format, symmetrise: self.symmetrise, nodes: self.nodes };
             return Ok(read::graph(name.as_ref(), &options, progress)?);
-        }
+        };
         let foreign = [
             ("--graph-format", self.graph_format.is_some()),
             ("--symmetrise", self.symmetrise),
             ("--nodes", self.nodes.is_some()),
         ];
         if let Some((option, _)) = foreign.into_iter().find(|&(_, given)| given) {
-            return Err(CliError::Usage(format!("{option} is for graphs in files; '{name}' is generated")));
+            return Err(CliError::Usage(format!("{option} is for graphs in files; '{spec}' is generated")));
         }
-        Ok(GraphSpec::from_str(name)?.generate(progress))
+        generate(argument, spec, progress)
     }
+}
+
+/// Generates the graph that `spec` describes, the value of `argument`.
+pub(super) fn generate(argument: &'static str, spec: &str, progress: &dyn Progress) -> Result<CscGraph, CliError> {
+    let spec = GraphSpec::from_str(spec).map_err(|error| CliError::Spec { argument, error })?;
+    Ok(spec.generate(progress))
 }
 
 /// Fan-outs and seed, of one mini-batch or many.
@@ -122,6 +138,7 @@ impl BatchArgs {
 mod tests {
     use super::*;
     use clap::Parser;
+    use golden::Silent;
 
     #[derive(Debug, Parser)]
     struct Line {
@@ -131,7 +148,7 @@ mod tests {
 
     #[test]
     fn there_is_no_room_beyond_the_worst_case() {
-        let graph = GraphSpec::from_str("gen:star:nodes=50").unwrap().generate(&golden::Silent);
+        let graph = generate("--graph", "gen:star:nodes=50", &Silent).unwrap();
         let capacity = |line: &str| {
             let args = Line::try_parse_from(std::iter::once("x").chain(line.split_whitespace())).unwrap().args;
             args.capacity(&graph, 5)
