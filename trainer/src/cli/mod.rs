@@ -106,7 +106,19 @@ fn hint(error: &CliError) -> &'static str {
 /// Writes a message to stderr.
 fn say(message: &str) {
     // Nothing can be said any more if stderr is closed.
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", printable(message));
+}
+
+/// The message with what would steer a terminal, from the name of a file perhaps, escaped.
+fn printable(message: &str) -> String {
+    message.chars().fold(String::with_capacity(message.len()), |mut text, c| {
+        if c.is_control() && c != '\n' && c != '\t' {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+        text
+    })
 }
 
 /// Writes a result to stdout.
@@ -132,6 +144,11 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn messages_do_not_steer_the_terminal() {
+        assert_eq!(printable("\u{1b}[31mr\u{e9}d\r.txt: no\n\tat all"), "\\u{1b}[31mr\u{e9}d\\r.txt: no\n\tat all");
     }
 
     #[test]
