@@ -101,6 +101,23 @@ impl GraphSpec {
     }
 }
 
+impl GraphSpec {
+    /// Bytes of memory that [`GraphSpec::generate`] takes, the graph included: about, and rather too many.
+    pub fn memory(&self) -> u64 {
+        let (nodes, edges) = (u64::from(self.nodes()), u64::from(self.edges()));
+        // Offsets twice, and the sources.
+        let graph = 8 * nodes + 4 * edges;
+        match self.0 {
+            // Weights and the alias table; then pairs, and in part a second time where they are merged.
+            Kind::PowerLaw { .. } => (36 * nodes).max(8 * nodes + 6 * edges).max(8 * nodes + 4 * edges + graph),
+            // Ids, and the arcs as pairs.
+            Kind::Rmat { .. } => 4 * nodes + 8 * edges + graph,
+            Kind::Uniform { .. } | Kind::Multi { .. } => 8 * edges + graph,
+            Kind::Hub { .. } | Kind::Star { .. } | Kind::Path { .. } | Kind::Empty { .. } => graph,
+        }
+    }
+}
+
 /// Edges of a graph in which each of `hubs`, at most `nodes`, has arcs from and to every other node.
 pub(super) fn hub_edges(nodes: u32, hubs: u32) -> u64 {
     let (nodes, hubs) = (u64::from(nodes), u64::from(hubs));

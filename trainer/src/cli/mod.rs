@@ -5,6 +5,7 @@
 
 mod backend;
 mod graph;
+mod memory;
 mod progress;
 mod rtl;
 mod sample;
@@ -57,6 +58,10 @@ enum CliError {
     Write(#[from] golden::write::WriteError),
     #[error("{argument}: {error}")]
     Spec { argument: &'static str, error: golden::generate::SpecError },
+    #[error(
+        "{argument}: {spec} needs about {needed} of memory to be generated, and this machine has {available} left; make it smaller"
+    )]
+    Memory { argument: &'static str, spec: String, needed: memory::Gigabytes, available: memory::Gigabytes },
     #[error(transparent)]
     Nodes(#[from] NodeListError),
     #[error(transparent)]

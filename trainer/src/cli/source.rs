@@ -14,7 +14,10 @@ use golden::{
     read::{self, ReadOptions},
 };
 
-use super::CliError;
+use super::{
+    CliError,
+    memory::{self, Gigabytes},
+};
 use crate::batches::{self, Batches};
 
 /// Seed nodes of a mini-batch where nothing else is said.
@@ -73,10 +76,22 @@ impl ReadArgs {
     }
 }
 
-/// Generates the graph that `spec` describes, the value of `argument`.
+/// Generates the graph that `spec` describes, the value of `argument`, if this machine has the memory for it.
 pub(super) fn generate(argument: &'static str, spec: &str, progress: &dyn Progress) -> Result<CscGraph, CliError> {
     let spec = GraphSpec::from_str(spec).map_err(|error| CliError::Spec { argument, error })?;
+    check_memory(argument, &spec, memory::available())?;
     Ok(spec.generate(progress))
+}
+
+/// `available` is in bytes, where it is known.
+fn check_memory(argument: &'static str, spec: &GraphSpec, available: Option<u64>) -> Result<(), CliError> {
+    match (spec.memory(), available) {
+        (needed, Some(available)) if needed > available => {
+            let spec = spec.to_string();
+            Err(CliError::Memory { argument, spec, needed: Gigabytes(needed), available: Gigabytes(available) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Fan-outs and seed, of one mini-batch or many.
@@ -159,4 +174,16 @@ mod tests {
         assert_eq!(capacity("--node-capacity 3 --edge-capacity 0"), Capacity { nodes: 3, edges: 0 });
     }
 
+    #[test]
+    fn a_graph_beyond_memory_is_not_generated() {
+        let spec = "gen:uniform:nodes=5,edges=2000000000".parse().unwrap();
+        assert!(check_memory("--graph", &spec, None).is_ok());
+        assert!(check_memory("--graph", &spec, Some(1 << 36)).is_ok());
+        let sentence = check_memory("--graph", &spec, Some(16_000_000_000)).unwrap_err().to_string();
+        assert_eq!(
+            sentence,
+            "--graph: gen:uniform:nodes=5,edges=2000000000,seed=0 needs about 24.0 GB of memory to be generated, and this \
+             machine has 16.0 GB left; make it smaller"
+        );
+    }
 }
