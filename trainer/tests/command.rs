@@ -82,6 +82,25 @@ fn a_sub_graph_is_written_once() {
 }
 
 #[test]
+fn a_disk_without_room_is_an_error_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    // Of the limits some end the .npz in its arrays, some where it is finished.
+    let cases = [("g", 8), ("g.mtx", 8), ("g.txt.gz", 8), ("g.npz", 0), ("g.npz", 8), ("g.npz", 60), ("g.npz", 600)];
+    for (name, limit) in cases {
+        let program = env!("CARGO_BIN_EXE_trisage");
+        // No file may have more blocks of 512 bytes, and the signal that would say so is ignored.
+        let script =
+            format!("trap '' XFSZ; ulimit -f {limit}; exec '{program}' graph generate multi:nodes=50000 {name}");
+        let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        let message = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 2, "{name}: {message}");
+        assert!(message.starts_with(&format!("error: {name}: cannot be written: ")), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
+    }
+}
+
+#[test]
 fn graphs_go_from_format_to_format() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();

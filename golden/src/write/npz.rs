@@ -1,7 +1,7 @@
 //! Arrays in an `.npz`: a zip file of `.npy` files, compressed.
 
 use std::{
-    io::{self, Write},
+    io::{self, Seek, SeekFrom, Write},
     path::Path,
 };
 
@@ -32,7 +32,7 @@ pub(super) fn write_graph(
     let shape = [graph.nodes() as u64; 2].map(u64::to_le_bytes);
     let ones = (0..graph.edges()).map(|_| 1f32.to_le_bytes());
     place::file(path, "an .npz", overwrite, |out| {
-        let mut npz = Npz(ZipWriter::new(out));
+        let mut npz = Npz(ZipWriter::new(FirstError::of(out)));
         let layout = b"csc";
         npz.start("format", layout.len())?;
         npz.0.write_all(&Header::encode("|S3", None))?;
@@ -47,7 +47,7 @@ pub(super) fn write_graph(
 
 pub(super) fn write_subgraph(path: &Path, sub: &SubGraph, overwrite: bool) -> Result<(), WriteError> {
     place::file(path, "an .npz", overwrite, |out| {
-        let mut npz = Npz(ZipWriter::new(out));
+        let mut npz = Npz(ZipWriter::new(FirstError::of(out)));
         for buffer in Buffer::ALL {
             let elements = sub.buffer(buffer).iter().map(|element| element.to_le_bytes());
             npz.array(buffer.name(), "<i4", elements, &Silent)?;
@@ -60,7 +60,7 @@ pub(super) fn write_subgraph(path: &Path, sub: &SubGraph, overwrite: bool) -> Re
 }
 
 /// An `.npz` that is being written. The same arrays make the same bytes: no times are kept.
-struct Npz<'a, 'b>(ZipWriter<&'a mut Out<'b>>);
+struct Npz<'a, 'b>(ZipWriter<FirstError<'a, 'b>>);
 
 impl Npz<'_, '_> {
     /// Starts the array `name`, of `bytes` bytes.
@@ -87,5 +87,60 @@ impl Npz<'_, '_> {
 
     fn finish(self) -> io::Result<()> {
         self.0.finish().map(drop).map_err(io::Error::from)
+    }
+}
+
+/// Passes on the first error of a file, and from then on is one without end that keeps nothing: a `ZipWriter` that failed
+/// tries to finish the archive when it is dropped, and would say on stderr that it cannot.
+struct FirstError<'a, 'b> {
+    out: &'a mut Out<'b>,
+    failed: bool,
+    position: u64,
+    end: u64,
+}
+
+impl<'a, 'b> FirstError<'a, 'b> {
+    fn of(out: &'a mut Out<'b>) -> Self {
+        Self { out, failed: false, position: 0, end: 0 }
+    }
+
+    /// What `act` does to the file, or `instead` if something has failed before.
+    fn attempt<T>(&mut self, instead: T, act: impl FnOnce(&mut Out<'b>) -> io::Result<T>) -> io::Result<T> {
+        if self.failed {
+            return Ok(instead);
+        }
+        let done = act(self.out);
+        self.failed = done.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        done
+    }
+
+    fn go_to(&mut self, position: u64) {
+        self.position = position;
+        self.end = self.end.max(position);
+    }
+}
+
+impl Write for FirstError<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.attempt(bytes.len(), |out| out.write(bytes))?;
+        self.go_to(self.position + written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt((), Write::flush)
+    }
+}
+
+impl Seek for FirstError<'_, '_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let instead = match to {
+            SeekFrom::Start(position) => position,
+            SeekFrom::Current(distance) => self.position.saturating_add_signed(distance),
+            SeekFrom::End(distance) => self.end.saturating_add_signed(distance),
+        };
+        let position = self.attempt(instead, |out| out.seek(to))?;
+        self.go_to(position);
+        Ok(position)
     }
 }
