@@ -1,5 +1,9 @@
 //! Cards that are not there, behind [`hw::SamplerDevice`]: the software model, and the RTL under Verilator.
 
+mod card;
 pub mod model;
 pub mod rtl;
 mod worker;
+
+pub use card::{Card, Job, Kernel};
+pub use worker::Cancel;

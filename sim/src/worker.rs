@@ -16,11 +16,11 @@ use hw::{Deadline, DeviceError, RunReport, SLRS, Slr};
 
 /// What a run looks at now and then, to end early when nobody waits for it any more.
 #[derive(Debug, Default)]
-pub(crate) struct Cancel(AtomicBool);
+pub struct Cancel(AtomicBool);
 
 impl Cancel {
     /// Whether the run is to end.
-    pub(crate) fn is_set(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.0.load(Relaxed)
     }
 }

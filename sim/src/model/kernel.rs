@@ -3,10 +3,10 @@
 //! The stages take turns on some nodes or edges at a time, so that their reads, which are at random places, do not wait for
 //! one another.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use golden::{Buffer, Capacity, CscGraph, EdgePos, Fanout, HopCounts, LocalId, NodeId, Overflow, Request, Resource};
-use hw::{DeviceError, HostMemory, MemorySpace, OutputBuffers, OutputMemory, RunReport};
+use hw::{DeviceError, HostMemory, RunReport};
 
 use super::{
     BACKEND,
@@ -15,47 +15,19 @@ use super::{
     draw::{NodeWords, Picker, first_block},
     traffic::Traffic,
 };
-use crate::worker::Cancel;
+use crate::{
+    card::{Job, Kernel, Outputs},
+    worker::Cancel,
+};
 
 /// Frontier nodes whose offsets are fetched together.
 const NODES: usize = 64;
 /// Drawn edges whose sources are fetched and looked up together: few enough for the caches, enough to overlap their reads.
 const EDGES: usize = 512;
 
-/// The bound buffers of a slot.
-#[derive(Clone, Debug)]
-pub(super) struct Outputs {
-    samples: Arc<HostMemory>,
-    rows: Arc<HostMemory>,
-    cols: Arc<HostMemory>,
-    edges: Arc<HostMemory>,
-    capacity: Capacity,
-}
-
-impl Outputs {
-    /// # Errors
-    /// [`DeviceError::OutputSpace`] if they are not in host memory.
-    pub(super) fn new(buffers: &OutputBuffers) -> Result<Self, DeviceError> {
-        let host = |buffer| match buffers.get(buffer) {
-            OutputMemory::Host(memory) => Ok(Arc::clone(memory)),
-            other => {
-                let possible = vec![MemorySpace::Host];
-                Err(DeviceError::OutputSpace { backend: BACKEND, space: other.space(), possible })
-            }
-        };
-        Ok(Self {
-            samples: host(Buffer::Samples)?,
-            rows: host(Buffer::Rows)?,
-            cols: host(Buffer::Cols)?,
-            edges: host(Buffer::Edges)?,
-            capacity: buffers.capacity(),
-        })
-    }
-}
-
 /// The memory of a kernel; kept from run to run.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub struct ModelKernel {
     channels: usize,
     /// Global ids by local id. A hop's frontier is a range of it.
     node_list: Vec<NodeId>,
@@ -98,7 +70,7 @@ enum Stop {
     Cancelled,
 }
 
-impl Kernel {
+impl ModelKernel {
     /// A kernel with `channels` index channels.
     pub(super) fn new(channels: usize) -> Self {
         Self {
@@ -110,18 +82,11 @@ impl Kernel {
             drawn: Drawn::default(),
         }
     }
+}
 
-    /// Samples a request that was checked.
-    ///
-    /// # Errors
-    /// [`DeviceError::Overflow`], or that the run was cancelled.
-    pub(super) fn run(
-        &mut self,
-        graph: &CscGraph,
-        request: &Request,
-        outputs: &Outputs,
-        cancel: &Cancel,
-    ) -> Result<RunReport, DeviceError> {
+impl Kernel for ModelKernel {
+    fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
+        let Job { graph, request, outputs } = job;
         self.node_list.clear();
         self.dedup.begin();
         self.drawn.clear();
@@ -155,7 +120,7 @@ impl Kernel {
 
 /// One run of a kernel.
 struct Run<'a> {
-    kernel: &'a mut Kernel,
+    kernel: &'a mut ModelKernel,
     graph: &'a CscGraph,
     outputs: &'a Outputs,
     cancel: &'a Cancel,
@@ -190,7 +155,7 @@ impl Run<'_> {
     }
 
     fn enter_seeds(&mut self, seeds: &[NodeId]) -> Result<(), Stop> {
-        let Kernel { node_list, dedup, .. } = &mut *self.kernel;
+        let ModelKernel { node_list, dedup, .. } = &mut *self.kernel;
         dedup.reserve(seeds.len(), node_list);
         for (index, &seed) in seeds.iter().enumerate() {
             if index == self.outputs.capacity.nodes {
@@ -200,7 +165,7 @@ impl Run<'_> {
                 dedup.insert(slot, seed);
             }
             node_list.push(seed);
-            self.outputs.samples.store(index, seed.get().cast_signed());
+            self.outputs.get(Buffer::Samples).store(index, seed.get().cast_signed());
         }
         self.traffic.seeds(seeds.len());
         Ok(())
@@ -272,7 +237,7 @@ impl Run<'_> {
         if self.cancel.is_set() {
             return Err(Stop::Cancelled);
         }
-        let Kernel { node_list, dedup, drawn, .. } = &mut *self.kernel;
+        let ModelKernel { node_list, dedup, drawn, .. } = &mut *self.kernel;
         let Drawn { positions, cols, sources, rows } = drawn;
         let outputs = self.outputs;
 
@@ -298,7 +263,7 @@ impl Run<'_> {
             rows.push(match place {
                 Place::Known(local) => local,
                 Place::Free(slot) => {
-                    outputs.samples.store(node_list.len(), u.get().cast_signed());
+                    outputs.get(Buffer::Samples).store(node_list.len(), u.get().cast_signed());
                     node_list.push(u);
                     dedup.insert(slot, u)
                 }
@@ -306,9 +271,9 @@ impl Run<'_> {
         }
 
         let written = rows.len();
-        store(&outputs.rows, self.edges, rows.iter().map(|row| row.get()));
-        store(&outputs.cols, self.edges, cols[..written].iter().map(|col| col.get()));
-        store(&outputs.edges, self.edges, positions[..written].iter().map(|position| position.get()));
+        store(outputs.get(Buffer::Rows), self.edges, rows.iter().map(|row| row.get()));
+        store(outputs.get(Buffer::Cols), self.edges, cols[..written].iter().map(|col| col.get()));
+        store(outputs.get(Buffer::Edges), self.edges, positions[..written].iter().map(|position| position.get()));
         self.edges += written;
         if let Some(resource) = full {
             let v = cols[written];

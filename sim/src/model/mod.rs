@@ -20,19 +20,11 @@ mod draw;
 mod kernel;
 mod traffic;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-};
+use golden::Limits;
+use hw::{Capabilities, DeviceError, Feature, SLRS, card::MAX_CHANNELS};
 
-use golden::{CscGraph, Limits, Progress, Request};
-use hw::{
-    Capabilities, Deadline, DeviceError, Feature, MemorySpace, OutputBuffers, RunReport, SLRS, SamplerDevice, Slot,
-    Slr, card::MAX_CHANNELS,
-};
-
-use crate::worker::Workers;
-use kernel::{Kernel, Outputs};
+use crate::card::{Card, OUTPUT_SPACES};
+pub use kernel::ModelKernel;
 
 const BACKEND: &str = "model";
 
@@ -58,20 +50,7 @@ impl Default for ModelOptions {
 /// The software model of the three-SLR card.
 ///
 /// It writes into host memory and counts bus traffic ([`Feature::Traffic`]); it has no clock.
-#[derive(Debug)]
-pub struct SoftwareModel {
-    capabilities: Capabilities,
-    graph: RwLock<Option<Arc<CscGraph>>>,
-    lanes: [Lane; SLRS],
-    workers: Workers,
-}
-
-/// What one SLR has of its own.
-#[derive(Debug)]
-struct Lane {
-    kernel: Arc<Mutex<Kernel>>,
-    slots: Mutex<HashMap<Slot, Outputs>>,
-}
+pub type SoftwareModel = Card<ModelKernel>;
 
 impl SoftwareModel {
     /// A card without a graph.
@@ -84,64 +63,14 @@ impl SoftwareModel {
             let message = format!("a kernel with {channels} index channels does not exist; it has 1, 2, 4 or 8");
             return Err(DeviceError::Backend { backend: BACKEND, message });
         }
-        Ok(Self {
-            capabilities: Capabilities {
-                backend: BACKEND,
-                limits: LIMITS,
-                queue_depth: QUEUE_DEPTH,
-                features: vec![Feature::Traffic],
-                output_spaces: vec![MemorySpace::Host],
-            },
-            graph: RwLock::default(),
-            lanes: std::array::from_fn(|_| Lane {
-                kernel: Arc::new(Mutex::new(Kernel::new(channels))),
-                slots: Mutex::default(),
-            }),
-            workers: Workers::new(BACKEND, QUEUE_DEPTH)?,
-        })
+        let capabilities = Capabilities {
+            backend: BACKEND,
+            limits: LIMITS,
+            queue_depth: QUEUE_DEPTH,
+            features: vec![Feature::Traffic],
+            output_spaces: OUTPUT_SPACES.to_vec(),
+        };
+        let kernels: [_; SLRS] = std::array::from_fn(|_| ModelKernel::new(channels));
+        Self::with_kernels(capabilities, kernels)
     }
-}
-
-impl SamplerDevice for SoftwareModel {
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    fn load_graph(&self, graph: &Arc<CscGraph>, progress: &dyn Progress) -> Result<(), DeviceError> {
-        let mut loaded = self.graph.write().unwrap_or_else(PoisonError::into_inner);
-        for slr in Slr::ALL {
-            self.workers.require_idle(slr)?;
-        }
-        *loaded = Some(Arc::clone(graph));
-        let edges = graph.edges() as u64;
-        progress.report("edges loaded", edges, edges);
-        Ok(())
-    }
-
-    fn bind_outputs(&self, slr: Slr, slot: Slot, outputs: OutputBuffers) -> Result<(), DeviceError> {
-        let mut slots = lock(&self.lanes[slr.index()].slots);
-        self.workers.require_idle(slr)?;
-        slots.insert(slot, Outputs::new(&outputs)?);
-        Ok(())
-    }
-
-    fn start(&self, slr: Slr, slot: Slot, request: &Request) -> Result<(), DeviceError> {
-        // Both locks are held until the run is queued, so that graph and buffers stay as they are.
-        let graph = self.graph.read().unwrap_or_else(PoisonError::into_inner);
-        let lane = &self.lanes[slr.index()];
-        let slots = lock(&lane.slots);
-        let graph = Arc::clone(graph.as_ref().ok_or(DeviceError::NoGraph)?);
-        request.check(&graph, &LIMITS)?;
-        let outputs = slots.get(&slot).ok_or(DeviceError::NotBound { slr, slot })?.clone();
-        let (kernel, request) = (Arc::clone(&lane.kernel), request.clone());
-        self.workers.start(slr, move |cancel| lock(&kernel).run(&graph, &request, &outputs, cancel))
-    }
-
-    fn wait(&self, slr: Slr, deadline: Deadline) -> Result<RunReport, DeviceError> {
-        self.workers.wait(slr, deadline)
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

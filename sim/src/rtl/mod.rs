@@ -13,6 +13,7 @@ mod outcome;
 
 pub use axi::{Fault, FaultAt, Place, Profile, ProfileError, Response, Timing};
 pub use device::RtlDevice;
+pub use kernel::RtlKernel;
 pub use options::RtlOptions;
 pub use verilator_sys::{Fill, build::Variant};
 

@@ -1,34 +1,27 @@
 //! How the host runs a kernel: as XRT's driver does with `ap_ctrl_chain` (its `cu_hls.c`), with interrupts or without.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use golden::{Capacity, CscGraph, Request};
 use hw::{
-    DeviceError, HostMemory, RunReport,
+    DeviceError, RunReport,
     registers::{self, AP_CONTINUE, AP_DONE, AP_IDLE, AP_READY, AP_START, ARGS, KernelArgs},
     status::RunContext,
 };
 
 use super::{
     super::{axi::Profile, control::Access, outcome},
-    Kernel,
+    RtlKernel,
 };
-use crate::worker::{Cancel, poisons};
+use crate::{
+    card::{Job, Kernel},
+    worker::{Cancel, poisons},
+};
 
 /// Cycles between two reads of the control register.
 const POLL_CYCLES: u64 = 32;
 
-/// What a run samples, and into what.
-pub(in crate::rtl) struct Job {
-    pub(in crate::rtl) graph: Arc<CscGraph>,
-    pub(in crate::rtl) request: Request,
-    pub(in crate::rtl) outputs: [Arc<HostMemory>; 4],
-    pub(in crate::rtl) capacity: Capacity,
-}
-
-impl Kernel {
-    /// Samples one mini-batch.
-    pub(in crate::rtl) fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
+impl Kernel for RtlKernel {
+    fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
         let result = self.try_run(job, cancel);
         if result.as_ref().is_err_and(poisons) {
             self.model.close_waves(); // what led to the error is whole on disk
@@ -36,9 +29,15 @@ impl Kernel {
         result
     }
 
+    fn waiting_for(&self) -> Option<String> {
+        Some(self.waits())
+    }
+}
+
+impl RtlKernel {
     fn try_run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
         self.set_up(&job.graph)?;
-        self.memory().space.prepare(&job.request.seeds, &job.outputs);
+        self.memory().space.prepare(&job.request.seeds, &job.outputs.buffers);
         let args = self.arguments(job);
         let now = self.cycle;
         self.memory().begin(now);
@@ -67,7 +66,7 @@ impl Kernel {
                 slr: self.slr,
                 minibatch: job.request.minibatch,
                 hops: job.request.fanouts.len(),
-                capacity: job.capacity,
+                capacity: job.outputs.capacity,
                 table_slots: self.options.table_slots(),
                 channels: self.options.channels,
                 elapsed: Duration::ZERO, // the worker's affair
@@ -88,8 +87,8 @@ impl Kernel {
             num_edges: job.graph.edges() as u32,
             num_seeds: request.seeds.len() as u32,
             num_hops: request.fanouts.len() as u32,
-            node_capacity: job.capacity.nodes.try_into().unwrap_or(u32::MAX),
-            edge_capacity: job.capacity.edges.try_into().unwrap_or(u32::MAX),
+            node_capacity: job.outputs.capacity.nodes.try_into().unwrap_or(u32::MAX),
+            edge_capacity: job.outputs.capacity.edges.try_into().unwrap_or(u32::MAX),
             ..KernelArgs::default()
         };
         for (register, &fanout) in args.fanouts.iter_mut().zip(&request.fanouts) {

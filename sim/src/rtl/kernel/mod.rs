@@ -15,8 +15,6 @@ use super::{
 };
 use crate::worker::Cancel;
 
-pub(super) use host::Job;
-
 /// Cycles of reset.
 const RESET_CYCLES: u64 = 16;
 /// Cycles after which it is seen that nobody waits any more.
@@ -24,7 +22,7 @@ const CANCEL_CYCLES: u64 = 1024;
 
 /// One kernel with clock, registers and memory.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub struct RtlKernel {
     slr: Slr,
     options: RtlOptions,
     model: Model,
@@ -37,7 +35,7 @@ pub(super) struct Kernel {
     coverage: Option<PathBuf>,
 }
 
-impl Kernel {
+impl RtlKernel {
     pub(super) fn new(slr: Slr, model: Model, options: &RtlOptions) -> Self {
         // Each SLR has a seed of its own, so that they do not stall in step.
         let seed = options.stall_seed.wrapping_mul(3).wrapping_add(slr.index() as u64);
@@ -106,7 +104,7 @@ impl Kernel {
             }
             if self.cycle - begin > self.options.watchdog_cycles {
                 let (slr, cycles) = (self.slr, self.cycle - begin);
-                return Err(DeviceError::Stalled { slr, cycles, stuck: self.waiting_for() });
+                return Err(DeviceError::Stalled { slr, cycles, stuck: self.waits() });
             }
             self.look_around(cancel)?;
         }
@@ -121,11 +119,11 @@ impl Kernel {
         let quiet = self.memory.as_ref().map_or(0, |memory| self.cycle - memory.last_handshake());
         // The kernel clears its hash table after reset, and when its epochs are used up: a cycle a slot.
         if quiet > self.options.watchdog_cycles + self.options.table_slots() {
-            return Err(DeviceError::Stalled { slr: self.slr, cycles: quiet, stuck: self.waiting_for() });
+            return Err(DeviceError::Stalled { slr: self.slr, cycles: quiet, stuck: self.waits() });
         }
         if cancel.is_set() {
             let limit = std::time::Duration::ZERO;
-            return Err(DeviceError::Timeout { slr: self.slr, limit, detail: Some(self.waiting_for()) });
+            return Err(DeviceError::Timeout { slr: self.slr, limit, detail: Some(self.waits()) });
         }
         Ok(())
     }
@@ -164,7 +162,7 @@ impl Kernel {
     }
 
     /// What is under way, in words.
-    pub(super) fn waiting_for(&self) -> String {
+    pub(super) fn waits(&self) -> String {
         let mut parts = self.bus_waits();
         parts.extend(self.control.waiting());
         if parts.is_empty() {
@@ -185,7 +183,7 @@ impl Kernel {
     }
 }
 
-impl Drop for Kernel {
+impl Drop for RtlKernel {
     fn drop(&mut self) {
         if let Some(path) = &self.coverage
             && !self.model.write_coverage(path)
