@@ -61,8 +61,8 @@ fn all_slrs_at_once_give_what_each_gives_alone(device: &dyn SamplerDevice) {
 fn every_fanout_and_hop_count(device: &dyn SamplerDevice) {
     let graph = random_multigraph(300, 6000, 5);
     let bench = Bench::new(device, &graph);
-    for fanout in 0..=32 {
-        check(&bench, Slr::ALL[0], &request(1, fanout as u64, 0..20, &[fanout]));
+    for fanout in 0..=32u8 {
+        check(&bench, Slr::ALL[0], &request(1, fanout.into(), 0..20, &[fanout.into()]));
     }
     for fanouts in [&[ALL][..], &[3, 2], &[ALL, 1, ALL], &[4, 3, 2, 1], &[0, 5], &[5, 0, 5], &[32, 32], &[1, 1, 1, 1]] {
         check(&bench, Slr::ALL[1], &request(2, 7, (0..40).rev(), fanouts));
@@ -133,7 +133,7 @@ fn requests_over_a_limit_are_refused_and_nothing_else_changes(device: &dyn Sampl
     };
     let beyond = limits.fanout + 1;
     assert_eq!(
-        refused(request(1, 1, [0], &[1, beyond as i32])),
+        refused(request(1, 1, [0], &[1, beyond.cast_signed()])),
         RequestError::Fanout { found: beyond, hop: 2, limit: limits.fanout, owner: limits.owner }
     );
     let hops = vec![1; limits.hops + 1];
@@ -150,10 +150,7 @@ fn requests_over_a_limit_are_refused_and_nothing_else_changes(device: &dyn Sampl
     }
     assert_eq!(refused(request(1, 1, [0], &[])), RequestError::NoHops);
     assert!(matches!(refused(request(1, 1, [5, 2000], &[1])), RequestError::SeedOutOfRange { position: 1, .. }));
-    assert!(matches!(
-        refused(request(1, 1, [5, 6, 5], &[1])),
-        RequestError::DuplicateSeed { first: 0, second: 2, .. }
-    ));
+    assert!(matches!(refused(request(1, 1, [5, 6, 5], &[1])), RequestError::DuplicateSeed { first: 0, second: 2, .. }));
     check(&bench, Slr::ALL[0], &request(1, 1, [5, 6], &[1]));
 }
 
@@ -295,7 +292,8 @@ fn model_and_rtl_count_the_same_traffic() {
         let software = sim::model::SoftwareModel::new(sim::model::ModelOptions { channels }).unwrap();
         let simulated = rtl(&sim::rtl::RtlOptions { channels, ..rtl_options() });
         let (software, simulated) = (Bench::new(&software, &graph), Bench::new(&simulated, &graph));
-        for (minibatch, fanouts) in [&[10, 10, 10][..], &[25, 10], &[ALL], &[0, 3], &[3, 0, 3], &[1]].iter().enumerate() {
+        for (minibatch, fanouts) in [&[10, 10, 10][..], &[25, 10], &[ALL], &[0, 3], &[3, 0, 3], &[1]].iter().enumerate()
+        {
             for seeds in [0, 1, 100, 1024] {
                 let request = request(21, minibatch as u64, 0..seeds, fanouts);
                 let expected = software.check(Slr::ALL[0], &request).unwrap().ports;

@@ -96,7 +96,8 @@ fn every_pair_of_neighbours_is_drawn_equally_often(device: &dyn SamplerDevice) {
     for minibatch in 0..runs {
         let outcome = bench.run(Slr::ALL[0], &request(5, minibatch, [0], &[2]), ROOMY);
         let [a, b] = valid(&outcome, Buffer::Edges) else { panic!("{outcome:?}") };
-        counts[*a.min(b) as usize][*a.max(b) as usize] += 1;
+        let [a, b] = [a.min(b), a.max(b)].map(|edge| edge.cast_unsigned() as usize);
+        counts[a][b] += 1;
     }
     let expected = runs as f64 / 15.0;
     let pairs = (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b)));
@@ -229,7 +230,7 @@ fn seeds_come_first_and_in_order(device: &dyn SamplerDevice) {
     let bench = Bench::new(device, &graph);
     let seeds = [150, 3, 99, 0, 42];
     let outcome = run(&bench, &request(8, 0, seeds, &[6, 6]));
-    assert!(valid(&outcome, Buffer::Samples).starts_with(&seeds.map(|s| s as i32)));
+    assert!(valid(&outcome, Buffer::Samples).starts_with(&seeds.map(u32::cast_signed)));
     let cols = valid(&outcome, Buffer::Cols);
     assert!(cols.is_sorted(), "nodes are expanded in order");
 }
@@ -305,7 +306,7 @@ fn draws_are_uniform_at_every_degree() {
         let by_model = (0..some).map(|minibatch| {
             let outcome = bench.run(Slr::ALL[0], &request(31, minibatch, [0], &[1]), capacity);
             assert!(outcome.result.is_ok());
-            outcome.buffers[Buffer::Edges as usize][0] as u32
+            outcome.buffers[Buffer::Edges as usize][0].cast_unsigned()
         });
         assert!(by_model.zip(0..).all(|(edge, minibatch)| edge == golden_draw(&graph, minibatch)), "degree {degree}");
     }

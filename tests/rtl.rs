@@ -88,7 +88,7 @@ fn a_refused_word_is_replaced_by_the_next() {
     let device = rtl(&rtl_options());
     let bench = Bench::new(&device, &graph);
     for minibatch in minibatches {
-        bench.check(Slr::ALL[0], &request(1, minibatch, [0], &[fanout as i32])).unwrap();
+        bench.check(Slr::ALL[0], &request(1, minibatch, [0], &[fanout.cast_signed()])).unwrap();
     }
 }
 
@@ -162,7 +162,8 @@ fn a_status_block_that_cannot_be_written_is_an_error() {
     }];
     let device = rtl(&RtlOptions { faults, ..rtl_options() });
     let graph = random_multigraph(50, 100, 7);
-    let outcome = Bench::new(&device, &graph).run(Slr::ALL[0], &request(1, 1, [0], &[1]), Capacity { nodes: 50, edges: 50 });
+    let outcome =
+        Bench::new(&device, &graph).run(Slr::ALL[0], &request(1, 1, [0], &[1]), Capacity { nodes: 50, edges: 50 });
     assert!(outcome.result.is_err(), "{outcome:?}");
 }
 

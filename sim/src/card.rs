@@ -51,9 +51,7 @@ impl Outputs {
     fn new(backend: &'static str, outputs: &OutputBuffers) -> Result<Self, DeviceError> {
         let host = |buffer| match outputs.get(buffer) {
             OutputMemory::Host(memory) => Ok(Arc::clone(memory)),
-            other => {
-                Err(DeviceError::OutputSpace { backend, space: other.space(), possible: OUTPUT_SPACES.to_vec() })
-            }
+            other => Err(DeviceError::OutputSpace { backend, space: other.space(), possible: OUTPUT_SPACES.to_vec() }),
         };
         let [samples, rows, cols, edges] = Buffer::ALL.map(host);
         Ok(Self { buffers: [samples?, rows?, cols?, edges?], capacity: outputs.capacity() })

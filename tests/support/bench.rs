@@ -45,7 +45,9 @@ impl<'a> Bench<'a> {
     pub fn run(&self, slr: Slr, request: &Request, capacity: Capacity) -> Outcome {
         let len = |buffer| if buffer == Buffer::Samples { capacity.nodes } else { capacity.edges };
         let memories = Buffer::ALL.map(|buffer| Arc::new(HostMemory::new(len(buffer))));
-        memories.iter().for_each(|memory| memory.fill(POISON));
+        for memory in &memories {
+            memory.fill(POISON);
+        }
         let outputs = memories.each_ref().map(|memory| OutputMemory::Host(Arc::clone(memory)));
         let slot = Slot(0);
         let result = self
@@ -57,6 +59,9 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs a request on one SLR with room for its worst case and compares everything with the reference.
+    ///
+    /// # Errors
+    /// What differs, or that the device did not sample.
     pub fn check(&self, slr: Slr, request: &Request) -> Result<RunReport, String> {
         let capacity = Capacity::worst_case(&self.graph, request.seeds.len(), &request.fanouts);
         self.check_within(slr, request, capacity)?.map_err(|error| error.to_string())
@@ -65,7 +70,10 @@ impl<'a> Bench<'a> {
     /// Runs a request and compares with the reference: every element and count; or that both ran out of the same capacity at
     /// the same place, after the same elements. Nothing past the valid elements may have been touched.
     ///
-    /// `Err` is a difference; `Ok(Err)` the overflow on which both agree.
+    /// `Ok(Err)` is the overflow, or the refusal, on which both agree.
+    ///
+    /// # Errors
+    /// What differs.
     pub fn check_within(
         &self,
         slr: Slr,

@@ -4,7 +4,7 @@ use std::{env, fmt::Debug, hash::BuildHasher, path::Path};
 
 use proptest::{
     strategy::Strategy,
-    test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestError, TestRng, TestRunner},
+    test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner},
 };
 
 const SEED: &str = "TRISAGE_TEST_SEED";
@@ -34,7 +34,7 @@ where
         ..Config::default()
     };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    match runner.run(strategy, |case| check(case).map_err(|why| proptest::test_runner::TestCaseError::fail(why))) {
+    match runner.run(strategy, |case| check(case).map_err(TestCaseError::fail)) {
         Ok(()) => {}
         Err(TestError::Fail(why, case)) => {
             panic!("{why}\nsmallest case found: {case:#?}\nreplay: {SEED}={seed} ./just test -p tests -- {name}")

@@ -1,6 +1,6 @@
 //! Digests of sub-graphs that an independent implementation has made.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 use golden::{Buffer, Request};
 use serde::Deserialize;
@@ -66,5 +66,8 @@ pub fn digest<'a>(buffer: impl Fn(Buffer) -> &'a [i32]) -> String {
         // Buffers are little-endian as every machine is that this runs on.
         hash.update(buffer(each).as_bytes());
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a String takes everything");
+        text
+    })
 }
