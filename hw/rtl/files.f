@@ -1,5 +1,6 @@
 trisage_pkg.sv
 fifo.sv
+handshake_pipe.sv
 line_reader.sv
 line_writer.sv
 line_packer.sv

@@ -5,7 +5,8 @@ module line_reader
   import trisage_pkg::*;
 #(
   parameter int unsigned Window = 32,   // reads that may be outstanding, a power of two
-  parameter int unsigned Queue  = 2     // of those, reads that the bus has not taken yet, a power of two
+  parameter int unsigned Queue  = 2,    // of those, reads that the bus has not taken yet, a power of two
+  parameter int unsigned Stages = 0     // registers in each channel, for a port in another SLR
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
@@ -31,7 +32,7 @@ module line_reader
   input  axi_r_t     r_i
 );
 
-  logic  issue_ready, issue_valid, pending_ready, pending_valid;
+  logic  issue_ready, issue_valid, issue_taken, pending_ready, pending_valid;
   addr_t issue_addr, pending_addr;
 
   assign req_ready_o = issue_ready && pending_ready;
@@ -42,7 +43,7 @@ module line_reader
     .in_ready_o  (issue_ready),
     .in_data_i   (req_addr_i),
     .out_valid_o (issue_valid),
-    .out_ready_i (ar_ready_i),
+    .out_ready_i (issue_taken),
     .out_data_o  (issue_addr)
   );
 
@@ -53,17 +54,34 @@ module line_reader
     .in_ready_o  (pending_ready),
     .in_data_i   (req_addr_i),
     .out_valid_o (pending_valid),
-    .out_ready_i (r_valid_i && rsp_ready_i),
+    .out_ready_i (rsp_valid_o && rsp_ready_i),
     .out_data_o  (pending_addr)
   );
 
-  assign ar_valid_o = issue_valid;
-  assign ar_o       = axi_single_line(issue_addr);
+  handshake_pipe #(.T(axi_ax_t), .Stages(Stages)) u_ar (
+    .clk_i, .rst_ni,
+    .in_valid_i  (issue_valid),
+    .in_ready_o  (issue_taken),
+    .in_data_i   (axi_single_line(issue_addr)),
+    .out_valid_o (ar_valid_o),
+    .out_ready_i (ar_ready_i),
+    .out_data_o  (ar_o)
+  );
 
-  assign rsp_valid_o = r_valid_i;
-  assign r_ready_o   = rsp_ready_i;
-  assign rsp_line_o  = r_i.data;
-  assign rsp_error_o = r_i.resp[1];
+  axi_r_t rsp;
+
+  handshake_pipe #(.T(axi_r_t), .Stages(Stages)) u_r (
+    .clk_i, .rst_ni,
+    .in_valid_i  (r_valid_i),
+    .in_ready_o  (r_ready_o),
+    .in_data_i   (r_i),
+    .out_valid_o (rsp_valid_o),
+    .out_ready_i (rsp_ready_i),
+    .out_data_o  (rsp)
+  );
+
+  assign rsp_line_o  = rsp.data;
+  assign rsp_error_o = rsp.resp[1];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
@@ -71,19 +89,19 @@ module line_reader
       fault_o.seen <= 1'b0;
     end else begin
       if (ar_valid_o && ar_ready_i) reads_o <= reads_o + 1'b1;
-      if (r_valid_i && r_ready_o && rsp_error_o && !fault_o.seen) fault_o.seen <= 1'b1;
+      if (rsp_valid_o && rsp_ready_i && rsp_error_o && !fault_o.seen) fault_o.seen <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!fault_o.seen) begin
-      fault_o.resp <= r_i.resp;
+      fault_o.resp <= rsp.resp;
       fault_o.addr <= pending_addr;
     end
   end
 
   `ASSERT(AddressAligned, req_valid_i |-> req_addr_i[$clog2(LineBytes)-1:0] == '0)
-  `ASSERT(AnswerExpected, r_valid_i |-> (pending_valid && r_i.last && r_i.id == '0))
+  `ASSERT(AnswerExpected, rsp_valid_o |-> (pending_valid && rsp.last && rsp.id == '0))
   `ASSERT_STABLE(ArStable, ar_valid_o, ar_ready_i, ar_o)
 
 endmodule

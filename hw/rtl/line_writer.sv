@@ -4,7 +4,8 @@
 module line_writer
   import trisage_pkg::*;
 #(
-  parameter int unsigned Window = 32    // writes that may be outstanding, a power of two
+  parameter int unsigned Window = 32,   // writes that may be outstanding, a power of two
+  parameter int unsigned Stages = 0     // registers in each channel, for a port in another SLR
 ) (
   input  logic       clk_i,
   input  logic       rst_ni,
@@ -37,9 +38,11 @@ module line_writer
     strobe_t strb;
   } data_t;
 
-  logic  addr_ready, data_ready, pending_ready, pending_valid, push;
-  addr_t addr, pending_addr;
-  data_t data;
+  logic  addr_ready, addr_valid, addr_taken, data_ready, data_valid, data_taken, pending_ready, pending_valid, push;
+  logic   answered;
+  addr_t  addr, pending_addr;
+  data_t  data;
+  axi_b_t answer;
 
   assign req_ready_o = addr_ready && data_ready && pending_ready;
   assign push        = req_valid_i && req_ready_o;
@@ -50,8 +53,8 @@ module line_writer
     .in_valid_i  (push),
     .in_ready_o  (addr_ready),
     .in_data_i   (req_addr_i),
-    .out_valid_o (aw_valid_o),
-    .out_ready_i (aw_ready_i),
+    .out_valid_o (addr_valid),
+    .out_ready_i (addr_taken),
     .out_data_o  (addr)
   );
 
@@ -60,8 +63,8 @@ module line_writer
     .in_valid_i  (push),
     .in_ready_o  (data_ready),
     .in_data_i   ('{line: req_line_i, strb: req_strb_i}),
-    .out_valid_o (w_valid_o),
-    .out_ready_i (w_ready_i),
+    .out_valid_o (data_valid),
+    .out_ready_i (data_taken),
     .out_data_o  (data)
   );
 
@@ -71,14 +74,41 @@ module line_writer
     .in_ready_o  (pending_ready),
     .in_data_i   (req_addr_i),
     .out_valid_o (pending_valid),
-    .out_ready_i (b_valid_i),
+    .out_ready_i (answered),
     .out_data_o  (pending_addr)
   );
 
-  assign aw_o      = axi_single_line(addr);
-  assign w_o       = '{data: data.line, strb: data.strb, last: 1'b1};
-  assign b_ready_o = 1'b1;
-  assign idle_o    = !pending_valid;
+  handshake_pipe #(.T(axi_ax_t), .Stages(Stages)) u_aw (
+    .clk_i, .rst_ni,
+    .in_valid_i  (addr_valid),
+    .in_ready_o  (addr_taken),
+    .in_data_i   (axi_single_line(addr)),
+    .out_valid_o (aw_valid_o),
+    .out_ready_i (aw_ready_i),
+    .out_data_o  (aw_o)
+  );
+
+  handshake_pipe #(.T(axi_w_t), .Stages(Stages)) u_w (
+    .clk_i, .rst_ni,
+    .in_valid_i  (data_valid),
+    .in_ready_o  (data_taken),
+    .in_data_i   ('{data: data.line, strb: data.strb, last: 1'b1}),
+    .out_valid_o (w_valid_o),
+    .out_ready_i (w_ready_i),
+    .out_data_o  (w_o)
+  );
+
+  handshake_pipe #(.T(axi_b_t), .Stages(Stages)) u_b (
+    .clk_i, .rst_ni,
+    .in_valid_i  (b_valid_i),
+    .in_ready_o  (b_ready_o),
+    .in_data_i   (b_i),
+    .out_valid_o (answered),
+    .out_ready_i (1'b1),
+    .out_data_o  (answer)
+  );
+
+  assign idle_o = !pending_valid;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
@@ -86,19 +116,19 @@ module line_writer
       fault_o.seen <= 1'b0;
     end else begin
       if (push && count_i) writes_o <= writes_o + 1'b1;
-      if (b_valid_i && b_i.resp[1]) fault_o.seen <= 1'b1;
+      if (answered && answer.resp[1]) fault_o.seen <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!fault_o.seen) begin
-      fault_o.resp <= b_i.resp;
+      fault_o.resp <= answer.resp;
       fault_o.addr <= pending_addr;
     end
   end
 
   `ASSERT(AddressAligned, req_valid_i |-> req_addr_i[$clog2(LineBytes)-1:0] == '0)
-  `ASSERT(AnswerExpected, b_valid_i |-> (pending_valid && b_i.id == '0))
+  `ASSERT(AnswerExpected, answered |-> (pending_valid && answer.id == '0))
   `ASSERT_STABLE(AwStable, aw_valid_o, aw_ready_i, aw_o)
   `ASSERT_STABLE(WStable, w_valid_o, w_ready_i, w_o)
 

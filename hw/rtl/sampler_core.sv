@@ -10,6 +10,7 @@ module sampler_core
   parameter int unsigned TableLog2     = 19,
   parameter int unsigned EpochWidth    = 20,
   parameter int unsigned Window        = 128,
+  parameter int unsigned SlrStages     = 2,
   parameter int unsigned ChachaRounds  = 8
 ) (
   input  logic                      clk_i,
@@ -151,7 +152,7 @@ module sampler_core
     .out_o       (frontier_item)
   );
 
-  line_reader #(.Window(4)) u_mem_reader (
+  line_reader #(.Window(4), .Stages(SlrStages)) u_mem_reader (
     .clk_i, .rst_ni,
     .clear_i     (clear),
     .req_valid_i (mem_req_valid),
@@ -227,7 +228,7 @@ module sampler_core
     .out_o       (offs_out)
   );
 
-  line_reader #(.Window(Window)) u_offs_reader (
+  line_reader #(.Window(Window), .Stages(SlrStages)) u_offs_reader (
     .clk_i, .rst_ni,
     .clear_i     (clear),
     .req_valid_i (offs_req_valid),
@@ -317,7 +318,7 @@ module sampler_core
   for (genvar c = 0; c < MaxChannels; c++) begin : gen_idx
     if (c < IndexChannels) begin : gen_used
       // Edges are spread over the channels by chance: a queue keeps a channel that is behind from holding up the others.
-      line_reader #(.Window(Window), .Queue(16)) u_idx_reader (
+      line_reader #(.Window(Window), .Queue(16), .Stages(SlrStages)) u_idx_reader (
         .clk_i, .rst_ni,
         .clear_i     (clear),
         .req_valid_i (idx_req_valid[c]),
@@ -472,7 +473,7 @@ module sampler_core
     .out_strb_o  (out_req_strb)
   );
 
-  line_writer #(.Window(Window)) u_out_writer (
+  line_writer #(.Window(Window), .Stages(SlrStages)) u_out_writer (
     .clk_i, .rst_ni,
     .clear_i     (clear),
     .count_i     (running),
@@ -515,7 +516,7 @@ module sampler_core
     .out_strb_o  (mem_wreq_strb)
   );
 
-  line_writer #(.Window(4)) u_mem_writer (
+  line_writer #(.Window(4), .Stages(SlrStages)) u_mem_writer (
     .clk_i, .rst_ni,
     .clear_i     (clear),
     .count_i     (running),

@@ -55,7 +55,7 @@ module sequencer
 );
 
   typedef enum logic [3:0] {
-    Idle, Check, WaitTable, Seeds, WaitEnd, FlushList, NextHop, StartHop, FlushOutputs, WriteStatus, WaitStatus, Done
+    Idle, Check, Refuse, WaitTable, Seeds, WaitEnd, FlushList, NextHop, StartHop, FlushOutputs, WriteStatus, WaitStatus, Done
   } state_e;
 
   state_e      state_q;
@@ -136,7 +136,8 @@ module sequencer
     end else begin
       case (state_q)
         Idle:         if (start_taken_o) state_q <= Check;
-        Check:        state_q <= !bad ? WaitTable : status_possible ? WriteStatus : Done;
+        Check:        state_q <= bad ? Refuse : WaitTable;
+        Refuse:       state_q <= status_possible ? WriteStatus : Done;
         WaitTable:    if (table_ready_i) state_q <= command_q.num_seeds == '0 ? FlushList : Seeds;
         Seeds:        state_q <= WaitEnd;
         WaitEnd:      if (end_seen_i) state_q <= FlushList;

@@ -11,6 +11,8 @@ module trisage_sampler
   parameter int unsigned EPOCH_WIDTH = 20,
   // Reads that may be outstanding on each port, a power of two.
   parameter int unsigned WINDOW = 128,
+  // Registers in each AXI channel, for a kernel whose memory is attached to another SLR.
+  parameter int unsigned SLR_STAGES = 2,
   // Rounds of the ChaCha block function. The contract says 8; anything else is another sampler.
   parameter int unsigned CHACHA_ROUNDS = 8
 ) (
@@ -304,6 +306,7 @@ module trisage_sampler
     .TableLog2     (TABLE_LOG2),
     .EpochWidth    (EPOCH_WIDTH),
     .Window        (WINDOW),
+    .SlrStages     (SLR_STAGES),
     .ChachaRounds  (CHACHA_ROUNDS)
   ) u_core (
     .clk_i           (ap_clk),
