@@ -1,13 +1,13 @@
 //! Random graphs, requests, capacities and memories: every back end equals the reference. A failing case is shrunk and recorded in
 //! `tests/regressions/`.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{cell::RefCell, collections::BTreeSet, panic::AssertUnwindSafe, path::Path, sync::Arc};
 
 use golden::{Capacity, CscGraph, Request};
 use hw::{SamplerDevice, Slr};
 use proptest::{collection::vec, prelude::*, sample::select};
-use sim::rtl::{Profile, RtlOptions};
-use tests::{Bench, check_property, from_arcs, model, request, rtl, rtl_options};
+use sim::rtl::{Profile, RtlDevice, RtlOptions};
+use tests::{Bench, Property, from_arcs, model, request, rtl, rtl_options};
 
 /// One case: what is sampled, and within which capacity.
 #[derive(Clone, Debug)]
@@ -60,38 +60,101 @@ fn equals_reference(device: &dyn SamplerDevice, case: &Case) -> Result<(), Strin
     }
 }
 
+/// The simulated RTL for case after case; a new one after a failure, which may have poisoned it.
+struct Rig {
+    options: RtlOptions,
+    device: RefCell<Option<RtlDevice>>,
+}
+
+impl Rig {
+    fn new(options: RtlOptions) -> Self {
+        Self { options, device: RefCell::default() }
+    }
+
+    fn check(&self, case: &Case) -> Result<(), String> {
+        let device = self.device.take().unwrap_or_else(|| rtl(&self.options));
+        equals_reference(&device, case)?;
+        self.device.replace(Some(device));
+        Ok(())
+    }
+
+    /// Runs the case once more and writes waves; says where they are.
+    fn waves(&self, name: &str, case: &Case) -> String {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/failures");
+        let path = folder.join(name).with_extension("fst");
+        let options = RtlOptions { waves: Some(path), ..self.options.clone() };
+        let made = std::fs::create_dir_all(&folder).map_err(|e| e.to_string());
+        match made.and_then(|()| RtlDevice::new(&options, &|line| eprintln!("{line}")).map_err(|e| e.to_string())) {
+            Ok(device) => {
+                let again = equals_reference(&device, case);
+                let again = again.map_or_else(|why| why, |()| "nothing wrong".to_owned());
+                format!("waves: {}/{name}.slr{}.fst ({again})", folder.display(), case.slr.index())
+            }
+            Err(why) => format!("no waves: {why}"),
+        }
+    }
+}
+
+fn rtl_property(name: &'static str, number: u32, cases: &impl Strategy<Value = Case>, options: RtlOptions) {
+    let rig = Rig::new(options);
+    Property::new(name, number).check(cases, |case| rig.check(case), |case| rig.waves(name, case));
+}
+
 #[test]
 fn model_equals_reference() {
     let device = model();
-    check_property("model_equals_reference", 5000, &cases(300, 2000), |case| equals_reference(&device, &case));
+    Property::new("model_equals_reference", 5000).check(
+        &cases(300, 2000),
+        |case| equals_reference(&device, case),
+        |_| String::new(),
+    );
 }
 
 #[test]
 fn rtl_equals_reference() {
-    let device = rtl(&rtl_options());
-    check_property("rtl_equals_reference", 1500, &cases(100, 400), |case| equals_reference(&device, &case));
-}
-
-/// Any memory and any stalls: the same result. A device of its own for each case, so that the stall seed is the case's.
-#[test]
-fn rtl_equals_reference_with_any_memory() {
-    let memory = (select(&Profile::ALL[..]), any::<u64>());
-    check_property(
-        "rtl_equals_reference_with_any_memory",
-        400,
-        &(cases(60, 200), memory),
-        |(case, (memory, stall_seed))| {
-            let device = rtl(&RtlOptions { table_log2: 8, memory, stall_seed, ..rtl_options() });
-            equals_reference(&device, &case)
-        },
-    );
+    rtl_property("rtl_equals_reference", 1500, &cases(100, 400), rtl_options());
 }
 
 /// A small graph on a small table: rows fill up and the probe goes on, but nothing changes.
 #[test]
 fn rtl_equals_reference_with_a_crowded_table() {
-    let device = rtl(&RtlOptions { table_log2: 8, ..rtl_options() });
-    check_property("rtl_equals_reference_with_a_crowded_table", 500, &cases(230, 600), |case| {
-        equals_reference(&device, &case)
-    });
+    let options = RtlOptions { table_log2: 8, ..rtl_options() };
+    rtl_property("rtl_equals_reference_with_a_crowded_table", 500, &cases(230, 600), options);
+}
+
+/// Any memory and any stalls: the same result. A device of its own for each case, so that the stall seed is the case's.
+#[test]
+fn rtl_equals_reference_with_any_memory() {
+    let name = "rtl_equals_reference_with_any_memory";
+    let rig = |&(memory, stall_seed): &(Profile, u64)| {
+        Rig::new(RtlOptions { table_log2: 8, memory, stall_seed, ..rtl_options() })
+    };
+    Property::new(name, 400).check(
+        &(cases(60, 200), (select(&Profile::ALL[..]), any::<u64>())),
+        |(case, memory)| rig(memory).check(case),
+        |(case, memory)| rig(memory).waves(name, case),
+    );
+}
+
+/// What a failing random test of the RTL says: the smallest case, where its waves are, and how to see it again.
+#[test]
+fn a_failure_is_shrunk_waved_and_can_be_replayed() {
+    let name = "a_failure_is_shrunk_waved_and_can_be_replayed";
+    let recorded = tempfile::tempdir().unwrap();
+    let property = Property { regressions: recorded.path().to_owned(), ..Property::new(name, 50) };
+    let rig = Rig::new(rtl_options());
+    // Every graph with more than two nodes counts as a failure.
+    let check = |case: &Case| if case.nodes > 2 { Err("too large".to_owned()) } else { rig.check(case) };
+    let failure = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        property.check(&cases(100, 400), check, |case| rig.waves(name, case));
+    }))
+    .expect_err("the property does not hold");
+    let text = failure.downcast_ref::<String>().expect("a panic with a text");
+    assert!(text.starts_with("too large\nsmallest case found: Case {\n    nodes: 3,"), "{text}");
+    assert!(text.contains("\nreplay: TRISAGE_TEST_SEED="), "{text}");
+    assert!(recorded.path().join(name).with_extension("txt").exists());
+    match text.lines().find_map(|line| line.strip_prefix("waves: ")?.split_once(" (nothing wrong)")) {
+        Some((waves, _)) => assert!(Path::new(waves).exists(), "{text}"),
+        None => assert!(text.contains("no waves: ") && text.contains("liblz4-dev"), "{text}"),
+    }
 }

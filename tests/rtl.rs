@@ -61,7 +61,8 @@ fn every_number_of_registers_at_the_slr_border() {
     let graph = random_multigraph(500, 10_000, 3);
     let request = request(1, 1, 0..100, &[-1, 4]);
     let reports = [0, 2, 6].map(|stages| {
-        let device = rtl(&RtlOptions { memory: Profile::Hostile, stall_seed: 8, ..with_parameter("SLR_STAGES", stages) });
+        let device =
+            rtl(&RtlOptions { memory: Profile::Hostile, stall_seed: 8, ..with_parameter("SLR_STAGES", stages) });
         Bench::new(&device, &graph).check(Slr::ALL[2], &request).unwrap_or_else(|why| panic!("{stages} stages: {why}"))
     });
     assert!(reports.windows(2).all(|w| (&w[0].hops, &w[0].ports) == (&w[1].hops, &w[1].ports)));

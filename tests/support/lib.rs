@@ -9,5 +9,5 @@ mod vectors;
 pub use backends::{model, rtl, rtl_options, rtl_options_for_large_graphs};
 pub use bench::{Bench, Outcome, request};
 pub use graphs::{cora, from_arcs, hexagon, random_multigraph, star};
-pub use property::check_property;
+pub use property::Property;
 pub use vectors::{Vector, digest, vectors_in};
