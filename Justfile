@@ -54,6 +54,16 @@ rtl-latches: _pyosys
 rtl-models: _verilator _rust
     {{ verilator }} cargo run --release --bin trisage -- rtl build
 
+# Count the cycles of the simulated RTL, and what bounds them; real graphs lie in the folder that TRISAGE_GRAPHS names
+bench-rtl *args: _verilator _rust
+    @graphs=(--graph gen:power-law:shape=products,scale=1/16,seed=1); folder=${TRISAGE_GRAPHS:-../shared/data}; \
+        for name in cnr_2000 fb_cornell5; do \
+            if [[ -e $folder/$name ]]; then graphs+=(--graph "$folder/$name"); \
+            else echo "bench-rtl: $folder has no $name; going on without it" >&2; fi; \
+        done; \
+        {{ trisage }} bench rtl "${graphs[@]}" --batch-size 256 --fanouts 10,10,10 --fanouts 15,10,5 \
+            --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"
+
 # Check licences and advisories of all dependencies (needs cargo-deny)
 deny: _rust
     @cargo deny --version >/dev/null 2>&1 || \

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batches;
+pub mod bench;
 pub mod cli;
 pub mod stats;
 mod table;

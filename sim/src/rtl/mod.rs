@@ -11,7 +11,8 @@ mod kernel;
 mod options;
 mod outcome;
 
-pub use axi::{Fault, FaultAt, Place, Profile, ProfileError, Response, Timing};
+pub use crate::memory::Profile;
+pub use axi::{Fault, FaultAt, Place, Response};
 pub use device::RtlDevice;
 pub use kernel::RtlKernel;
 pub use options::RtlOptions;

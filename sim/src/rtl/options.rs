@@ -8,9 +8,11 @@ use verilator_sys::{
     build::{ModelSpec, Variant},
 };
 
+use crate::memory::Profile;
+
 use super::{
     BACKEND,
-    axi::{Fault, MemoryOptions, Profile},
+    axi::{Fault, MemoryOptions},
 };
 
 /// How the kernels are built, what memory they have, and what is looked at. Nothing of it changes a result.

@@ -4,6 +4,7 @@
 //! could not be done. A reader that closes stdout early is no error.
 
 mod backend;
+mod bench;
 mod graph;
 mod memory;
 mod progress;
@@ -19,7 +20,7 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
-use crate::{batches::NodeListError, verify::VerifyError};
+use crate::{batches::NodeListError, bench::BenchError, verify::VerifyError};
 
 #[derive(Debug, Parser)]
 #[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
@@ -40,6 +41,9 @@ enum Command {
     /// Prepare the RTL for simulation
     #[command(subcommand)]
     Rtl(rtl::RtlCommand),
+    /// Measure or foretell how fast kernels are
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
 }
 
 /// How a command ended that could be done.
@@ -71,6 +75,8 @@ enum CliError {
     #[error(transparent)]
     Verify(#[from] VerifyError),
     #[error(transparent)]
+    Bench(#[from] BenchError),
+    #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
     #[error("{0}")]
     Usage(String),
@@ -85,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
+        Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
     };
     match done {
         Ok(Verdict::Success) => ExitCode::SUCCESS,

@@ -111,7 +111,7 @@ impl Reference {
 }
 
 impl SlrTotals {
-    pub(super) fn add(&mut self, run: &RunReport) {
+    pub(crate) fn add(&mut self, run: &RunReport) {
         self.minibatches += 1;
         self.nodes += run.hops.total_nodes() as u64;
         self.edges += run.hops.total_edges() as u64;

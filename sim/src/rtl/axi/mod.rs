@@ -3,7 +3,6 @@
 mod check;
 mod fault;
 mod log;
-mod profile;
 pub(super) mod random;
 mod read;
 mod space;
@@ -17,13 +16,13 @@ use hw::{
 };
 use verilator_sys::Pins;
 
+use crate::memory::Profile;
 use log::BusLog;
 use read::ReadPort;
 use space::Line;
 use write::WritePort;
 
 pub use fault::{Fault, FaultAt, Response};
-pub use profile::{Profile, ProfileError, Timing};
 pub use space::Place;
 pub(super) use space::Space;
 

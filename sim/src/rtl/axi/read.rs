@@ -9,10 +9,10 @@ use super::{
     Bus, Line,
     check::{Address, Steady},
     fault::Response,
-    profile::{Pace, Profile, Schedule, Timing},
     random::{Chance, Throttle},
     space::Space,
 };
+use crate::memory::{Pace, Profile, Schedule, Timing};
 
 /// A burst that was asked for.
 #[derive(Debug)]

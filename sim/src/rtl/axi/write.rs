@@ -9,11 +9,11 @@ use super::{
     Bus, Line,
     check::{Address, Steady},
     fault::Response,
-    profile::{Pace, Profile, Timing},
     random::{Chance, Throttle},
     read::bus_place,
     space::Space,
 };
+use crate::memory::{Pace, Profile, Timing};
 
 /// A beat of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

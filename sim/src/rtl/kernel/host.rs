@@ -9,11 +9,12 @@ use hw::{
 };
 
 use super::{
-    super::{axi::Profile, control::Access, outcome},
+    super::{control::Access, outcome},
     RtlKernel,
 };
 use crate::{
     card::{Job, Kernel},
+    memory::Profile,
     worker::{Cancel, poisons},
 };
 

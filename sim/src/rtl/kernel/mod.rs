@@ -9,11 +9,11 @@ use hw::{DeviceError, Slr, card::LINE_BYTES, registers};
 use verilator_sys::{AssertionError, Model};
 
 use super::{
-    axi::{Memory, Profile, Space, random::Chance},
+    axi::{Memory, Space, random::Chance},
     control::{Access, Control},
     options::RtlOptions,
 };
-use crate::worker::Cancel;
+use crate::{memory::Profile, worker::Cancel};
 
 /// Cycles of reset.
 const RESET_CYCLES: u64 = 16;

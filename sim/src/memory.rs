@@ -1,4 +1,5 @@
-//! How fast and how regular the simulated memory is.
+//! How fast and how regular card memory is: the one place for the figures of the memory profiles. The simulated RTL keeps to
+//! them cycle by cycle, and whoever foretells its speed calculates with them.
 
 use std::{fmt, str::FromStr};
 
@@ -32,6 +33,21 @@ pub struct Timing {
     pub outstanding: usize,
 }
 
+impl Timing {
+    /// Cycles that a port is taken by `reads` reads of one line each, at least.
+    pub const fn read_cycles(&self, reads: u64) -> u64 {
+        let line = LINE.div_ceil(self.bytes_per_cycle as u64);
+        let interval = self.burst_interval as u64;
+        // A line whose data takes part of a cycle lets the next one begin in the rest of it.
+        if interval >= line { reads * interval } else { self.data_cycles(reads) }
+    }
+
+    /// Cycles that a port is taken by the data of `lines` lines, at least: what writes cost.
+    pub const fn data_cycles(&self, lines: u64) -> u64 {
+        (lines * LINE).div_ceil(self.bytes_per_cycle as u64)
+    }
+}
+
 impl Profile {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Ideal, Self::Hbm, Self::Ddr4, Self::Hostile];
@@ -50,7 +66,7 @@ impl Profile {
         }
     }
 
-    /// The profile's name, as `--memory` takes it.
+    /// The profile's name, as `--profile` takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ideal => "ideal",
@@ -82,20 +98,20 @@ pub struct ProfileError(String);
 
 /// When a channel of one port can begin its next transfer, and when that one's data is due.
 #[derive(Clone, Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     timing: Timing,
     /// Bytes that could have gone before the channel is free again: cycles times bytes per cycle.
     free_at: u64,
 }
 
 impl Pace {
-    pub(super) fn new(timing: Timing) -> Self {
+    pub(crate) fn new(timing: Timing) -> Self {
         Self { timing, free_at: 0 }
     }
 
     /// Takes the time of a read burst that is asked for in cycle `now`. What it gives, with the index of a beat, gives the
     /// cycle in which that beat is due without latency.
-    pub(super) fn burst(&mut self, now: u64, beats: u64) -> Schedule {
+    pub(crate) fn burst(&mut self, now: u64, beats: u64) -> Schedule {
         let rate = u64::from(self.timing.bytes_per_cycle);
         let begin = self.free_at.max(now * rate);
         self.free_at = begin + (beats * LINE).max(u64::from(self.timing.burst_interval) * rate);
@@ -103,12 +119,17 @@ impl Pace {
     }
 
     /// Whether a beat of a write can be taken in cycle `now`.
-    pub(super) fn is_free(&self, now: u64) -> bool {
+    pub(crate) fn is_free(&self, now: u64) -> bool {
         self.free_at < (now + 1) * u64::from(self.timing.bytes_per_cycle)
     }
 
+    /// The first cycle in which a beat of a write can be taken.
+    pub(crate) fn free_from(&self) -> u64 {
+        self.free_at / u64::from(self.timing.bytes_per_cycle)
+    }
+
     /// Takes the time of a beat of a write.
-    pub(super) fn beat(&mut self, now: u64) {
+    pub(crate) fn beat(&mut self, now: u64) {
         self.free_at = self.free_at.max(now * u64::from(self.timing.bytes_per_cycle)) + LINE;
     }
 }
@@ -117,13 +138,13 @@ const LINE: u64 = hw::card::LINE_BYTES as u64;
 
 /// When the beats of one burst have gone over the channel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     begin: u64,
     rate: u64,
 }
 
 impl Schedule {
-    pub(super) fn cycle_of(self, beat: u64) -> u64 {
+    pub(crate) fn cycle_of(self, beat: u64) -> u64 {
         (self.begin + beat * LINE).div_ceil(self.rate)
     }
 }
@@ -138,6 +159,12 @@ mod tests {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
         assert!("sram".parse::<Profile>().unwrap_err().to_string().contains("hostile"));
+    }
+
+    #[test]
+    fn what_ports_take_at_least() {
+        let cycles = |profile: Profile| [profile.timing().read_cycles(12), profile.timing().data_cycles(12)];
+        assert_eq!([Profile::Ideal, Profile::Hbm, Profile::Ddr4].map(cycles), [[12, 12], [48, 16], [48, 12]]);
     }
 
     #[test]

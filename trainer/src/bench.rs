@@ -1,0 +1,140 @@
+//! How fast a card samples, and the bound that its memory sets.
+
+mod bound;
+
+use std::sync::Arc;
+
+use golden::{Capacity, CscGraph, Fanout, Request};
+use hw::{Deadline, DeviceError, Feature, RunReport, SLRS, SamplerDevice, Slot, Slr};
+use sim::memory::Timing;
+
+use crate::{
+    batches::Batches,
+    verify::{HostBuffers, SlrTotals},
+};
+pub use bound::{Bound, Bounds};
+
+/// What is sampled.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Seed nodes of the mini-batches. SLR s samples number s, s + 3, s + 6, ...
+    pub batches: Batches,
+    /// Fan-out of each hop.
+    pub fanouts: Vec<Fanout>,
+    /// The user's seed.
+    pub seed: u64,
+    /// Mini-batches that each SLR samples.
+    pub minibatches: u64,
+}
+
+/// A run that failed: there is no figure then.
+#[derive(Debug, thiserror::Error)]
+#[error("{slr}, mini-batch {minibatch}: {source}")]
+pub struct BenchError {
+    /// The SLR.
+    pub slr: Slr,
+    /// The mini-batch.
+    pub minibatch: u64,
+    /// Why.
+    pub source: DeviceError,
+}
+
+/// All runs of one plan, those of the three SLRs together.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Counts of all runs. What is in the buffers is not looked at: that is [`crate::verify`]'s business.
+    pub total: SlrTotals,
+    /// Cycles that each part of the kernel needs at least for what these runs have moved.
+    pub bounds: Bounds,
+}
+
+/// What holds a kernel back.
+const WRITERS: &str = "writers";
+
+/// Parts of its cycles for which a stage has to be blocked until it counts as held back by what follows it: one in so many.
+const HELD_BACK: u64 = 4;
+
+impl Measured {
+    fn add(&mut self, run: &RunReport, timing: &Timing) {
+        self.total.add(run);
+        self.bounds.add(&Bounds::of(run, timing));
+    }
+
+    /// Cycles of all runs, one after the other.
+    pub fn cycles(&self) -> u64 {
+        self.total.cycles.unwrap_or(0)
+    }
+
+    /// The stage that holds the others back, with the cycles in which it is busy and those in which it is blocked.
+    ///
+    /// A stage that is often blocked waits for the one behind it. So it is the one behind the last that is blocked in a
+    /// quarter of the cycles or more, `writers` behind the hash table; and where none is, the stage that is busy most.
+    pub fn held_back_by(&self) -> (&'static str, u64, u64) {
+        let stages = &self.total.stages;
+        let blocked = stages.iter().rposition(|stage| stage.blocked * HELD_BACK >= self.cycles().max(1));
+        let behind = match blocked {
+            Some(blocked) => stages.get(blocked + 1),
+            None => stages.iter().max_by_key(|stage| stage.busy),
+        };
+        behind.map_or((WRITERS, 0, 0), |stage| (stage.stage, stage.busy, stage.blocked))
+    }
+}
+
+/// Samples on all three SLRs at once. The graph has been loaded.
+///
+/// # Errors
+/// The first run that fails; or what the device does not count.
+pub fn run(
+    device: &dyn SamplerDevice,
+    graph: &Arc<CscGraph>,
+    plan: &Plan,
+    timing: &Timing,
+) -> Result<Measured, BenchError> {
+    let at = |slr: Slr, round: u64| slr.index() as u64 + round * SLRS as u64;
+    let failed = |slr, round| move |source| BenchError { slr, minibatch: at(slr, round), source };
+    let [first, ..] = Slr::ALL;
+    for feature in [Feature::Cycles, Feature::Traffic, Feature::StageCycles] {
+        device.capabilities().require(feature).map_err(failed(first, 0))?;
+    }
+    let capacity = Capacity::worst_case(graph, plan.batches.size(), &plan.fanouts);
+    for slr in Slr::ALL {
+        device.bind_outputs(slr, SLOT, HostBuffers::new(capacity).outputs()).map_err(failed(slr, 0))?;
+    }
+    let mut measured = Measured::default();
+    for round in 0..plan.minibatches {
+        for slr in Slr::ALL {
+            let minibatch = at(slr, round);
+            let seeds = plan.batches.get(minibatch);
+            let request = Request { seed: plan.seed, minibatch, seeds, fanouts: plan.fanouts.clone() };
+            device.start(slr, SLOT, &request).map_err(failed(slr, round))?;
+        }
+        for slr in Slr::ALL {
+            let run = device.wait(slr, Deadline::never()).map_err(failed(slr, round))?;
+            measured.add(&run, timing);
+        }
+    }
+    Ok(measured)
+}
+
+const SLOT: Slot = Slot(0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::StageTotals;
+
+    fn held_back_by(blocked: [u64; 5]) -> &'static str {
+        let names = ["frontier", "offsets", "sampler", "lines", "dedup"];
+        let stages = names.into_iter().zip(blocked).zip(1..);
+        let stages = stages.map(|((stage, blocked), busy)| StageTotals { stage, busy, starved: 0, blocked }).collect();
+        let total = SlrTotals { cycles: Some(100), stages, ..SlrTotals::default() };
+        Measured { total, ..Measured::default() }.held_back_by().0
+    }
+
+    #[test]
+    fn the_stage_behind_the_last_blocked_one_holds_back() {
+        assert_eq!(held_back_by([60, 70, 80, 10, 0]), "lines");
+        assert_eq!(held_back_by([60, 0, 0, 0, 25]), "writers");
+        assert_eq!(held_back_by([24, 9, 0, 0, 0]), "dedup", "it is busiest");
+    }
+}

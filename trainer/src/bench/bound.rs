@@ -1,0 +1,120 @@
+//! What a run cannot be faster than.
+
+use std::fmt;
+
+use hw::RunReport;
+use serde::Serialize;
+use sim::memory::Timing;
+
+/// A part of the kernel that is taken for a number of cycles by what it has to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// Reads of indices on the index channel that has most of them.
+    Idx,
+    /// Reads of offset records.
+    Offs,
+    /// Reads, or writes, of seeds, node list and status block.
+    Mem,
+    /// Writes of the four outputs.
+    Out,
+    /// Sampler, line fetch and hash table, which take one edge a cycle.
+    Pipeline,
+}
+
+impl Bound {
+    /// All of them; of equal bounds the last names the run's.
+    pub const ALL: [Self; 5] = [Self::Offs, Self::Mem, Self::Out, Self::Idx, Self::Pipeline];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Idx => "idx",
+            Self::Offs => "offs",
+            Self::Mem => "mem",
+            Self::Out => "out",
+            Self::Pipeline => "pipeline",
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Cycles that each part of a kernel needs at least, in the order of [`Bound::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds([u64; Bound::ALL.len()]);
+
+impl Bounds {
+    /// Of what a run has moved, with memory of these figures behind each port: reads at one an interval, data at the bytes
+    /// per cycle, whichever is slower; reads and writes of a port do not wait for one another.
+    pub fn of(run: &RunReport, timing: &Timing) -> Self {
+        let port = |name: &str| {
+            let ports = run.ports.iter().filter(|port| port.port.starts_with(name));
+            ports
+                .map(|port| timing.read_cycles(port.reads).max(timing.data_cycles(port.write_beats)))
+                .max()
+                .unwrap_or(0)
+        };
+        Self(Bound::ALL.map(|bound| match bound {
+            Bound::Pipeline => run.hops.total_edges() as u64,
+            port_bound => port(port_bound.name()),
+        }))
+    }
+
+    /// Adds those of another run.
+    pub fn add(&mut self, other: &Self) {
+        for (cycles, more) in self.0.iter_mut().zip(other.0) {
+            *cycles += more;
+        }
+    }
+
+    /// Cycles that this part needs.
+    pub fn cycles(&self, bound: Bound) -> u64 {
+        Bound::ALL.into_iter().zip(self.0).find(|(part, _)| *part == bound).map_or(0, |(_, cycles)| cycles)
+    }
+
+    /// The largest, and its cycles.
+    pub fn largest(&self) -> (Bound, u64) {
+        let all = Bound::ALL.into_iter().zip(self.0);
+        all.max_by_key(|&(_, cycles)| cycles).expect("there are parts")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use golden::HopCounts;
+    use hw::PortTraffic;
+    use sim::memory::Profile;
+    use std::time::Duration;
+
+    fn bounds(ports: &[(&'static str, u64, u64)], edges: u32, profile: Profile) -> Bounds {
+        let of = |&(port, reads, writes): &(&'static str, u64, u64)| PortTraffic {
+            port,
+            reads,
+            read_beats: reads,
+            writes,
+            write_beats: writes,
+        };
+        let hops = HopCounts { nodes: vec![1, 1], edges: vec![edges] };
+        let (ports, stages) = (ports.iter().map(of).collect(), vec![]);
+        let run = RunReport { hops, elapsed: Duration::ZERO, cycles: Some(1), ports, stages };
+        Bounds::of(&run, &profile.timing())
+    }
+
+    #[test]
+    fn the_slowest_part_is_the_bound() {
+        let ports = [("offs", 10, 0), ("idx0", 20, 0), ("idx1", 25, 0), ("mem", 5, 60), ("out", 0, 90)];
+        let largest = |edges, profile| bounds(&ports, edges, profile).largest();
+        assert_eq!(largest(70, Profile::Hbm), (Bound::Out, 120));
+        assert_eq!(largest(70, Profile::Ddr4), (Bound::Idx, 100));
+        assert_eq!(largest(200, Profile::Ideal), (Bound::Pipeline, 200));
+        assert_eq!(largest(90, Profile::Ideal), (Bound::Pipeline, 90), "of equal ones");
+        let mut twice = bounds(&ports, 70, Profile::Hbm);
+        twice.add(&twice.clone());
+        assert_eq!((twice.cycles(Bound::Mem), twice.cycles(Bound::Offs)), (160, 80));
+    }
+}
