@@ -76,8 +76,11 @@ impl Deadline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Feature {
-    /// [`RunReport::cycles`] is filled.
+    /// [`RunReport::cycles`] is filled with cycles that a clock has counted.
     Cycles,
+    /// [`RunReport::cycles`] is filled with a prediction of what a clock would count. A back end offers this or
+    /// [`Feature::Cycles`], not both.
+    PredictedCycles,
     /// [`RunReport::ports`] is filled.
     Traffic,
     /// [`RunReport::stages`] is filled.
@@ -88,6 +91,7 @@ impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cycles => "cycle counts",
+            Self::PredictedCycles => "predicted cycle counts",
             Self::Traffic => "bus traffic counts",
             Self::StageCycles => "cycle counts of the stages",
         })

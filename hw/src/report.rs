@@ -11,7 +11,8 @@ pub struct RunReport {
     pub hops: HopCounts,
     /// Time from start to completion by the host's clock.
     pub elapsed: Duration,
-    /// Clock cycles of the kernel from start to done ([`crate::Feature::Cycles`]).
+    /// Clock cycles of the kernel from start to done: counted ([`crate::Feature::Cycles`]) or foretold
+    /// ([`crate::Feature::PredictedCycles`]).
     pub cycles: Option<u64>,
     /// Traffic of each AXI port ([`crate::Feature::Traffic`]), else empty.
     pub ports: Vec<PortTraffic>,

@@ -61,7 +61,7 @@ fn worst_case(graph: &CscGraph, request: &Request) -> Capacity {
 }
 
 fn model(graph: &CscGraph, channels: usize) -> SoftwareModel {
-    let model = SoftwareModel::new(ModelOptions { channels }).unwrap();
+    let model = SoftwareModel::new(ModelOptions { channels, ..ModelOptions::default() }).unwrap();
     model.load_graph(&Arc::new(graph.clone()), &Silent).unwrap();
     model
 }
@@ -221,7 +221,7 @@ fn what_it_refuses() {
         model.start(slr, SLOT, &request(Fanout::Count(1025))).unwrap_err().to_string(),
         "fan-out 1025 of hop 1 is too large; the software model takes 0 to 1024, or 'all'"
     );
-    let refused = SoftwareModel::new(ModelOptions { channels: 3 }).unwrap_err();
+    let refused = SoftwareModel::new(ModelOptions { channels: 3, ..ModelOptions::default() }).unwrap_err();
     assert!(refused.to_string().contains("3 index channels"));
 }
 

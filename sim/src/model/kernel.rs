@@ -9,10 +9,11 @@ use golden::{Buffer, Capacity, CscGraph, EdgePos, Fanout, HopCounts, LocalId, No
 use hw::{DeviceError, HostMemory, RunReport};
 
 use super::{
-    BACKEND,
+    BACKEND, TimingOptions,
     chacha::{Blocks, ChaCha8, LANES},
     dedup::{Dedup, Place},
     draw::{NodeWords, Picker, first_block},
+    timing::Clock,
     traffic::Traffic,
 };
 use crate::{
@@ -35,6 +36,8 @@ pub struct ModelKernel {
     picker: Picker,
     picks: Vec<u32>,
     drawn: Drawn,
+    /// What foretells cycles, if that was asked for.
+    clock: Option<Clock>,
 }
 
 /// Edges between sampler and writers.
@@ -72,7 +75,7 @@ enum Stop {
 
 impl ModelKernel {
     /// A kernel with `channels` index channels.
-    pub(super) fn new(channels: usize) -> Self {
+    pub(super) fn new(channels: usize, timing: Option<TimingOptions>) -> Self {
         Self {
             channels,
             node_list: Vec::new(),
@@ -80,6 +83,7 @@ impl ModelKernel {
             picker: Picker::default(),
             picks: Vec::new(),
             drawn: Drawn::default(),
+            clock: timing.map(|timing| Clock::new(channels, timing)),
         }
     }
 }
@@ -90,6 +94,7 @@ impl Kernel for ModelKernel {
         self.node_list.clear();
         self.dedup.begin();
         self.drawn.clear();
+        self.clock.iter_mut().for_each(Clock::begin);
         let hops = request.fanouts.len();
         let mut run = Run {
             chacha: ChaCha8::new(request.seed, request.minibatch),
@@ -105,7 +110,7 @@ impl Kernel for ModelKernel {
         match run.sample(request) {
             Ok(()) => Ok(RunReport {
                 elapsed: std::time::Duration::ZERO,
-                cycles: None,
+                cycles: run.kernel.clock.as_mut().map(Clock::cycles),
                 ports: run.traffic.ports(),
                 stages: Vec::new(),
                 hops: run.hops,
@@ -147,6 +152,9 @@ impl Run<'_> {
             self.hops.nodes[self.hop] = new.len() as u32;
             self.hops.edges[self.hop - 1] = (self.edges - edges) as u32;
             expanded?;
+            if let Some(clock) = &mut self.kernel.clock {
+                clock.end_hop(frontier.start);
+            }
             self.traffic.node_list(&new);
             frontier = new;
         }
@@ -155,7 +163,7 @@ impl Run<'_> {
     }
 
     fn enter_seeds(&mut self, seeds: &[NodeId]) -> Result<(), Stop> {
-        let ModelKernel { node_list, dedup, .. } = &mut *self.kernel;
+        let ModelKernel { node_list, dedup, clock, .. } = &mut *self.kernel;
         dedup.reserve(seeds.len(), node_list);
         for (index, &seed) in seeds.iter().enumerate() {
             if index == self.outputs.capacity.nodes {
@@ -164,8 +172,14 @@ impl Run<'_> {
             if let Place::Free(slot) = dedup.find(seed) {
                 dedup.insert(slot, seed);
             }
+            if let Some(clock) = clock {
+                clock.seed(seed);
+            }
             node_list.push(seed);
             self.outputs.get(Buffer::Samples).store(index, seed.get().cast_signed());
+        }
+        if let Some(clock) = clock {
+            clock.end_seeds();
         }
         self.traffic.seeds(seeds.len());
         Ok(())
@@ -203,6 +217,9 @@ impl Run<'_> {
         let mut picks = std::mem::take(&mut self.kernel.picks);
         for (v, &(start, degree)) in nodes() {
             let count = fanout.of_degree(degree);
+            if let Some(clock) = &mut self.kernel.clock {
+                clock.node(count, count < degree);
+            }
             if count == degree {
                 self.fetch(LocalId::new(v), start..start + degree)?;
                 continue;
@@ -237,7 +254,7 @@ impl Run<'_> {
         if self.cancel.is_set() {
             return Err(Stop::Cancelled);
         }
-        let ModelKernel { node_list, dedup, drawn, .. } = &mut *self.kernel;
+        let ModelKernel { node_list, dedup, drawn, clock, .. } = &mut *self.kernel;
         let Drawn { positions, cols, sources, rows } = drawn;
         let outputs = self.outputs;
 
@@ -250,7 +267,7 @@ impl Run<'_> {
         rows.clear();
         let room = outputs.capacity.edges - self.edges;
         let mut full = None;
-        for &u in &*sources {
+        for (&u, &position) in sources.iter().zip(&*positions) {
             let place = dedup.find(u);
             if node_list.len() == outputs.capacity.nodes && matches!(place, Place::Free(_)) {
                 full = Some(Resource::Nodes);
@@ -259,6 +276,12 @@ impl Run<'_> {
             if rows.len() == room {
                 full = Some(Resource::Edges);
                 break;
+            }
+            if let Some(clock) = clock.as_mut() {
+                match place {
+                    Place::Known(local) => clock.known_edge(position, local.index()),
+                    Place::Free(_) => clock.new_edge(position, u),
+                }
             }
             rows.push(match place {
                 Place::Known(local) => local,

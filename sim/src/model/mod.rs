@@ -13,17 +13,23 @@
 //! | `out` | | L(samples), L(rows), L(cols), L(edges) |
 //!
 //! A hop with fan-out 0 reads nothing.
+//!
+//! How long all that takes in the RTL can be foretold beside it ([`ModelOptions::timing`], and the module `timing`).
 
 mod chacha;
 mod dedup;
 mod draw;
 mod kernel;
+mod timing;
 mod traffic;
 
 use golden::Limits;
 use hw::{Capabilities, DeviceError, Feature, SLRS, card::MAX_CHANNELS};
 
-use crate::card::{Card, OUTPUT_SPACES};
+use crate::{
+    card::{Card, OUTPUT_SPACES},
+    memory::Profile,
+};
 pub use kernel::ModelKernel;
 
 const BACKEND: &str = "model";
@@ -39,38 +45,70 @@ const QUEUE_DEPTH: usize = 2;
 pub struct ModelOptions {
     /// Index channels of each kernel: 1, 2, 4 or 8.
     pub channels: usize,
+    /// Foretell the cycles that the RTL would take ([`Feature::PredictedCycles`]), with this memory. Without it nothing is
+    /// calculated.
+    pub timing: Option<TimingOptions>,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        Self { channels: 4 }
+        Self { channels: 4, timing: None }
+    }
+}
+
+/// What the cycles of a run depend on beside its request, graph and channels: as in [`crate::rtl::RtlOptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimingOptions {
+    /// How fast memory is. What the hostile profile does cannot be foretold.
+    pub memory: Profile,
+    /// log2 of the slots of each kernel's hash table, 4 to 21. The model itself has no such limit: of a run
+    /// that the RTL would end with a full table, the cycles mean nothing.
+    pub table_log2: u32,
+    /// Reads that each port may have outstanding; a power of two.
+    pub window: u32,
+}
+
+impl Default for TimingOptions {
+    fn default() -> Self {
+        Self { memory: Profile::Hbm, table_log2: 19, window: 128 }
     }
 }
 
 /// The software model of the three-SLR card.
 ///
-/// It writes into host memory and counts bus traffic ([`Feature::Traffic`]); it has no clock.
+/// It writes into host memory and counts bus traffic ([`Feature::Traffic`]). It has no clock, but can foretell what the RTL's
+/// would count ([`ModelOptions::timing`]).
 pub type SoftwareModel = Card<ModelKernel>;
 
 impl SoftwareModel {
     /// A card without a graph.
     ///
     /// # Errors
-    /// [`DeviceError::Backend`] for a number of channels that no kernel has, or if the system gives no more threads.
+    /// [`DeviceError::Backend`] for a kernel that does not exist or whose cycles cannot be foretold, or if the system gives no
+    /// more threads.
     pub fn new(options: ModelOptions) -> Result<Self, DeviceError> {
-        let channels = options.channels;
+        let ModelOptions { channels, timing } = options;
+        let refuse = |message: String| Err(DeviceError::Backend { backend: BACKEND, message });
         if !channels.is_power_of_two() || channels > MAX_CHANNELS {
-            let message = format!("a kernel with {channels} index channels does not exist; it has 1, 2, 4 or 8");
-            return Err(DeviceError::Backend { backend: BACKEND, message });
+            return refuse(format!("a kernel with {channels} index channels does not exist; it has 1, 2, 4 or 8"));
         }
+        if let Some(TimingOptions { memory, table_log2, window }) = timing {
+            if memory == Profile::Hostile {
+                return refuse(format!("cycles with memory profile '{memory}' cannot be foretold"));
+            }
+            if !window.is_power_of_two() || !(4..=21).contains(&table_log2) {
+                return refuse(format!("a kernel with a window of {window} and 2^{table_log2} slots does not exist"));
+            }
+        }
+        let predicted = timing.map(|_| Feature::PredictedCycles);
         let capabilities = Capabilities {
             backend: BACKEND,
             limits: LIMITS,
             queue_depth: QUEUE_DEPTH,
-            features: vec![Feature::Traffic],
+            features: std::iter::once(Feature::Traffic).chain(predicted).collect(),
             output_spaces: OUTPUT_SPACES.to_vec(),
         };
-        let kernels: [_; SLRS] = std::array::from_fn(|_| ModelKernel::new(channels));
+        let kernels: [_; SLRS] = std::array::from_fn(|_| ModelKernel::new(channels, timing));
         Self::with_kernels(capabilities, kernels)
     }
 }

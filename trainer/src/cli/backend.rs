@@ -153,9 +153,9 @@ impl Options {
         match backend {
             Backend::Model => {
                 refuse("model", RtlOptions::OWNERS, self.rtl.given())?;
-                let ModelOptions { channels } = ModelOptions::default();
-                let channels = self.kernel.channels.unwrap_or(channels);
-                Ok(Box::new(SoftwareModel::new(ModelOptions { channels })?))
+                let default = ModelOptions::default();
+                let channels = self.kernel.channels.unwrap_or(default.channels);
+                Ok(Box::new(SoftwareModel::new(ModelOptions { channels, ..default })?))
             }
             Backend::Rtl => Ok(Box::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?)),
         }

@@ -1,0 +1,262 @@
+//! How many cycles a run takes in the RTL, foretold: for each item that goes through the kernel, the cycle in which each stage
+//! hands it on.
+//!
+//! A stage hands an item on when it has it, when it has handed on the item before, and when the queue behind it has room; so
+//! each cycle is the largest of some earlier ones plus what the stage takes (a max-plus system). Items keep their order from end
+//! to end, so one pass over nodes and edges is enough, whatever waits for whatever. Nothing here is fitted: depths and
+//! latencies are those of `hw/rtl` (the module is named at each), the memory's figures those of its profile.
+//!
+//! What is left out: a word that Lemire's draw may refuse (once in 2^32 / degree draws some hundred cycles), the exact jitter of
+//! the memory (another of the same size is drawn here), and that the sampler's four registers move together. What the RTL
+//! refuses, such as fan-outs above 32, has no meaningful number of cycles.
+
+mod ports;
+mod stages;
+
+use golden::{EdgePos, NodeId};
+use hw::card::LINE_ELEMENTS;
+
+use super::TimingOptions;
+use ports::{Cycle, Packer, Places, Writes};
+use stages::{Dedup, END, Frontier, Lines, NONE, Node, Offsets, Planned, Rows, Sampler};
+
+/// Items in the queue between two stages (`StageQueue` in `sampler_core.sv`).
+const STAGE_QUEUE: usize = 4;
+
+/// An edge; or a seed, with no line.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    line: u32,
+    probes: u8,
+    is_new: bool,
+}
+
+/// A kernel's clock. During a phase (the seeds, then each hop) it is told what happens; when the phase ends, how long that
+/// takes is worked out.
+#[derive(Clone, Debug)]
+pub(in crate::model) struct Clock {
+    options: TimingOptions,
+    channels: usize,
+    rows: Rows,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    pipeline: Box<Pipeline>,
+}
+
+impl Clock {
+    /// Of a kernel with `channels` index channels.
+    pub(in crate::model) fn new(channels: usize, options: TimingOptions) -> Self {
+        let (rows, pipeline) = (Rows::new(options.table_log2), Box::new(Pipeline::new(channels, options)));
+        Self { options, channels, rows, nodes: vec![], edges: vec![], pipeline }
+    }
+
+    /// A run begins.
+    pub(in crate::model) fn begin(&mut self) {
+        self.rows.clear();
+        self.nodes.clear();
+        self.edges.clear();
+        *self.pipeline = Pipeline::new(self.channels, self.options);
+    }
+
+    /// A seed enters the table.
+    pub(in crate::model) fn seed(&mut self, seed: NodeId) {
+        let probes = self.rows.enter(seed);
+        self.edges.push(Edge { line: NONE, probes, is_new: true });
+    }
+
+    /// A node of the frontier has `picks` edges chosen, by drawing or all.
+    pub(in crate::model) fn node(&mut self, picks: u32, draws: bool) {
+        self.nodes.push(Node { picks, draws });
+    }
+
+    /// An edge is drawn, in order, whose source is new.
+    pub(in crate::model) fn new_edge(&mut self, position: EdgePos, source: NodeId) {
+        let probes = self.rows.enter(source);
+        self.edges.push(Edge { line: line_of(position), probes, is_new: true });
+    }
+
+    /// An edge is drawn, in order, whose source has this local id.
+    pub(in crate::model) fn known_edge(&mut self, position: EdgePos, local: usize) {
+        self.edges.push(Edge { line: line_of(position), probes: self.rows.probes[local], is_new: false });
+    }
+
+    /// The seeds have been told.
+    pub(in crate::model) fn end_seeds(&mut self) {
+        self.pipeline.seeds(&self.edges);
+        self.edges.clear();
+    }
+
+    /// A hop has been told whose frontier begins at this entry of the node list.
+    pub(in crate::model) fn end_hop(&mut self, first: usize) {
+        self.pipeline.hop(first, &self.nodes, &self.edges);
+        self.nodes.clear();
+        self.edges.clear();
+    }
+
+    /// The run has ended; gives its cycles.
+    pub(in crate::model) fn cycles(&mut self) -> u64 {
+        self.pipeline.finish()
+    }
+}
+
+fn line_of(position: EdgePos) -> u32 {
+    position.get() / LINE_ELEMENTS as u32
+}
+
+/// The stages (`sampler_core.sv`), and what the sequencer does between the phases.
+#[derive(Clone, Debug)]
+struct Pipeline {
+    /// Sequencer: the cycle of its state `NextHop`.
+    next_hop: Cycle,
+    frontier: Frontier,
+    /// Queues behind the stages.
+    behind_frontier: Places,
+    offsets: Offsets,
+    behind_offsets: Places,
+    sampler: Sampler,
+    behind_sampler: Places,
+    lines: Lines,
+    behind_lines: Places,
+    dedup: Dedup,
+    behind_dedup: Places,
+    last_emitted: Cycle,
+    samples: Packer,
+    /// Rows, cols and edges, which always stand at the same element.
+    triples: [Packer; 3],
+    list: Packer,
+    out: Writes,
+    mem: Writes,
+}
+
+impl Pipeline {
+    fn new(channels: usize, options: TimingOptions) -> Self {
+        let (memory, window) = (options.memory.timing(), options.window as usize);
+        let queue = || Places::new(STAGE_QUEUE);
+        Self {
+            next_hop: 0,
+            frontier: Frontier::new(memory),
+            behind_frontier: queue(),
+            offsets: Offsets::new(memory, window),
+            behind_offsets: queue(),
+            sampler: Sampler::new(),
+            behind_sampler: queue(),
+            lines: Lines::new(memory, window, channels),
+            behind_lines: queue(),
+            dedup: Dedup::new(),
+            behind_dedup: queue(),
+            last_emitted: 0,
+            samples: Packer::default(),
+            triples: Default::default(),
+            list: Packer::default(),
+            out: Writes::new(memory, window, 20),
+            mem: Writes::new(memory, 4, 21),
+        }
+    }
+
+    /// The seeds, straight from memory to the table.
+    fn seeds(&mut self, seeds: &[Edge]) {
+        // States WaitTable and Seeds come before; without seeds, WaitTable alone.
+        let mut ended = 0;
+        if !seeds.is_empty() {
+            self.frontier.start(1);
+            for (index, &seed) in seeds.iter().enumerate() {
+                let there = self.read_list(index, 0, seeds.len()) + 1;
+                let taken = self.enter_table(there, seed, false);
+                self.behind_frontier.enter(taken);
+            }
+            let there = self.frontier.end(self.behind_frontier.room()) + 1;
+            ended = self.end(there, |pipeline, taken| pipeline.behind_frontier.enter(taken));
+        }
+        self.flush_list(ended + 1);
+    }
+
+    /// A hop; one without a frontier, or with fan-out 0, takes one cycle.
+    fn hop(&mut self, first: usize, nodes: &[Node], edges: &[Edge]) {
+        if nodes.is_empty() {
+            self.next_hop += 1;
+            return;
+        }
+        self.frontier.start(self.next_hop + 1);
+        let mut edges = edges.iter().copied();
+        for (index, &node) in nodes.iter().enumerate() {
+            let out = self.read_list(first + index, first, first + nodes.len());
+            let planned = self.plan(out + 1, node, true);
+            for (number, edge) in (0..node.picks).zip(&mut edges) {
+                let out = self.sampler.pick(node, planned, number, self.behind_sampler.room());
+                let (taken, out) = self.lines.pass(out + 1, edge.line, self.behind_lines.room());
+                self.behind_sampler.enter(taken);
+                let taken = self.enter_table(out + 1, edge, true);
+                self.behind_lines.enter(taken);
+            }
+        }
+        let out = self.frontier.end(self.behind_frontier.room());
+        let planned = self.plan(out + 1, END, false);
+        let out = self.sampler.pick(END, planned, 0, self.behind_sampler.room());
+        let (taken, out) = self.lines.pass(out + 1, NONE, self.behind_lines.room());
+        self.behind_sampler.enter(taken);
+        let ended = self.end(out + 1, |pipeline, taken| pipeline.behind_lines.enter(taken));
+        self.flush_list(ended + 1);
+    }
+
+    /// Entry `index` of seeds or node list, of the range `first .. end`.
+    fn read_list(&mut self, index: usize, first: usize, end: usize) -> Cycle {
+        let begins = index == first || index.is_multiple_of(LINE_ELEMENTS);
+        let ends = index + 1 == end || (index + 1).is_multiple_of(LINE_ELEMENTS);
+        self.frontier.hand_on(begins, ends, self.behind_frontier.room())
+    }
+
+    /// Offset fetch, and the sampler's plan.
+    fn plan(&mut self, there: Cycle, node: Node, data: bool) -> Planned {
+        let (taken, out) = self.offsets.pass(there, data, self.behind_offsets.room());
+        self.behind_frontier.enter(taken);
+        let planned = self.sampler.plan(out + 1, node);
+        self.behind_offsets.enter(planned.at);
+        planned
+    }
+
+    /// Table, emitter and packers; gives the cycle in which the table takes it.
+    fn enter_table(&mut self, there: Cycle, edge: Edge, in_hop: bool) -> Cycle {
+        let (taken, out) = self.dedup.pass(there, edge.probes, self.behind_dedup.room());
+        let packers = self.samples.room().max(self.list.room()).max(self.triples[0].room());
+        // The three are filled together, and the last of them to leave holds up the next line.
+        let packers = packers.max(self.triples[1].room()).max(self.triples[2].room());
+        let emitted = (out + 1).max(self.last_emitted + 1).max(packers);
+        self.behind_dedup.enter(emitted);
+        self.last_emitted = emitted;
+        if edge.is_new {
+            self.samples.push(emitted, &mut self.out);
+            self.list.push(emitted, &mut self.mem);
+        }
+        if in_hop {
+            for packer in &mut self.triples {
+                packer.push(emitted, &mut self.out);
+            }
+        }
+        taken
+    }
+
+    /// An End goes through the table; gives the cycle in which the emitter sees it.
+    fn end(&mut self, there: Cycle, taken_from: impl FnOnce(&mut Self, Cycle)) -> Cycle {
+        let (taken, out) = self.dedup.pass(there, 0, self.behind_dedup.room());
+        taken_from(self, taken);
+        self.last_emitted = (out + 1).max(self.last_emitted + 1);
+        self.behind_dedup.enter(self.last_emitted);
+        self.last_emitted
+    }
+
+    /// The sequencer's state `FlushList`, entered in cycle `now`.
+    fn flush_list(&mut self, now: Cycle) {
+        self.list.flush(now, &mut self.mem);
+        self.next_hop = now.max(self.mem.idle_from()) + 1;
+    }
+
+    /// The sequencer's state `FlushOutputs`, after the last hop; gives the cycles of the run.
+    fn finish(&mut self) -> u64 {
+        let now = self.next_hop + 1;
+        self.samples.flush(now, &mut self.out);
+        for packer in &mut self.triples {
+            packer.flush(now, &mut self.out);
+        }
+        now.max(self.out.idle_from()) + 1
+    }
+}
