@@ -45,10 +45,10 @@ rtl-lint: _verilator
         {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl --top-module trisage_sampler $waivers -F hw/rtl/files.f
     @echo 'rtl-lint: no warnings'
 
-# Synthesise the RTL with Yosys: print its size, fail if it has a latch
-rtl-latches: _pyosys
-    @.setup/pyosys.sh .setup/rtl_latches.py hw/rtl/files.f trisage_sampler target/rtl-latches.log || \
-        { echo 'rtl-latches: failed; what Yosys did is in target/rtl-latches.log' >&2; exit 1; }
+# Synthesise the RTL with Yosys: its size by module and against the boards; fail on a latch or a changed size (--update records it, --modules tells the size of each)
+synth *args: _pyosys
+    @.setup/pyosys.sh .setup/rtl_synth.py hw/rtl/files.f trisage_sampler target/rtl-synth.log hw/rtl/size.json "$@" || \
+        { echo 'synth: failed; what Yosys did is in target/rtl-synth.log' >&2; exit 1; }
 
 # Compile the RTL models that tests and sim-verify run
 rtl-models: _verilator _rust
@@ -71,7 +71,7 @@ deny: _rust
     cargo deny check
 
 # All that CI checks
-ci: lint sim-verify test rtl-latches
+ci: lint sim-verify test synth
 
 # Remove the installed tools; the next recipe that needs one installs it again
 clean-tools:
