@@ -79,9 +79,11 @@ def base(module: str) -> str:
     return re.split(r"[$]", module.removeprefix("$paramod\\"))[0] or module
 
 
-def sizes(design: yosys.Design, top: str) -> tuple[dict[str, Size], Counter[str], Counter[str]]:
+def sizes(design: yosys.Design, top: str, sources: set[str]) -> tuple[dict[str, Size], Counter[str], Counter[str]]:
     """Sizes and instances by module of the source, submodules not included, and all leaf cells."""
-    cells = {name(m.name): Counter(name(c.type) for c in m.cells_.values()) for m in design.modules_.values()}
+    # The design also holds models of the FPGA's own cells.
+    ours = [m for m in design.modules_.values() if base(name(m.name)) in sources]
+    cells = {name(m.name): Counter(name(c.type) for c in m.cells_.values()) for m in ours}
     by_module: dict[str, Size] = {}
     instances: Counter[str] = Counter()
     leaves: Counter[str] = Counter()
@@ -90,7 +92,7 @@ def sizes(design: yosys.Design, top: str) -> tuple[dict[str, Size], Counter[str]
         size = by_module.setdefault(base(module), dict.fromkeys(KINDS, 0))
         instances[base(module)] += times
         for cell, n in cells[module].items():
-            if cell in cells and cells[cell]:
+            if cell in cells:
                 add(cell, times * n)
                 continue
             leaves[cell] += times * n
@@ -129,7 +131,9 @@ def main() -> int:
     os.makedirs(os.path.dirname(log) or ".", exist_ok=True)
     stdout = os.dup(1)
     os.dup2(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644), 1)
-    by_module, instances, leaves = sizes(synthesise(file_list, top, modules), top)
+    with open(file_list, encoding="utf-8") as file:
+        sources = {os.path.splitext(os.path.basename(line.strip()))[0] for line in file}
+    by_module, instances, leaves = sizes(synthesise(file_list, top, modules), top, sources)
     os.dup2(stdout, 1)
 
     total = {kind: sum(size[kind] for size in by_module.values()) for kind in KINDS}
