@@ -18,7 +18,7 @@ build *args: _rust
     cargo build --release "$@"
 
 # Compare the software model and the simulated RTL with the reference sampler
-sim-verify seed="1": rtl-models \
+sim-verify seed="1": (rtl-models "fast") \
     (_verify "model" "tests/data/cora" seed) \
     (_verify "rtl" "tests/data/cora" seed) \
     (_verify "model" "gen:hub:nodes=3000,hubs=4" seed) \
@@ -50,9 +50,10 @@ synth *args: _pyosys
     @.setup/pyosys.sh .setup/rtl_synth.py hw/rtl/files.f trisage_sampler target/rtl-synth.log hw/rtl/size.json "$@" || \
         { echo 'synth: failed; what Yosys did is in target/rtl-synth.log' >&2; exit 1; }
 
-# Compile the RTL models that tests and sim-verify run
-rtl-models: _verilator _rust
-    {{ verilator }} cargo run --release --bin trisage -- rtl build
+# Compile RTL models: `fast` is what sim-verify runs, tests run `test` too
+rtl-models variants="test,fast": _verilator _rust
+    @{{ verilator }} cargo build --release --bin trisage
+    @{{ trisage }} rtl build --variant "$1" >/dev/null
 
 # Count the cycles of the simulated RTL, and what bounds them; real graphs lie in the folder that TRISAGE_GRAPHS names
 bench-rtl *args: _verilator _rust
