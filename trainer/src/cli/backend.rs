@@ -112,9 +112,9 @@ enum Profile {
 /// What the RTL is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Variant {
-    /// To find mistakes: assertions, random values before reset
+    /// To find mistakes: random values for X and before reset
     Test,
-    /// For speed
+    /// For speed; assertions are checked nonetheless
     Fast,
 }
 

@@ -26,8 +26,22 @@ pub(super) enum GraphCommand {
     /// Read a graph and write it in another format
     Convert(ConvertArgs),
     /// Generate a graph and write it
+    #[command(after_help = KINDS)]
     Generate(GenerateArgs),
 }
+
+/// What can be generated, in short; [`GraphSpec`] says more.
+const KINDS: &str = "\
+What can be generated; seed is 0 and a shape's scale 1 unless given:
+  power-law:shape=arxiv|products|reddit,scale=R,seed=N   like a public data set, or a fraction of it
+  power-law:nodes=N,edges=E,exponent=X,seed=N            degrees by a power law, symmetric
+  rmat:scale=S,edges=E,seed=N                            R-MAT on 2^S nodes
+  uniform:nodes=N,edges=E,seed=N                         both ends of each arc uniform
+  multi:nodes=N,seed=N                                   mostly parallel arcs and self-loops
+  hub:nodes=N,hubs=H                                     the first H nodes joined to every other
+  star:nodes=N                                           one hub
+  path:nodes=N                                           an arc from each node to the next
+  empty:nodes=N                                          no arcs";
 
 #[derive(Debug, Args)]
 pub(super) struct InspectArgs {

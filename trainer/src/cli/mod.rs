@@ -112,7 +112,15 @@ fn hint(error: &CliError) -> &'static str {
         CliError::Verify(VerifyError::Run { source, .. }) => matches!(source, hw::DeviceError::Overflow { .. }),
         _ => false,
     };
-    if overflow { "; leave --node-capacity and --edge-capacity away to have room for the worst case" } else { "" }
+    let exists =
+        matches!(error, CliError::Write(error) if matches!(error.problem, golden::write::WriteProblem::Exists { .. }));
+    if overflow {
+        "; leave --node-capacity and --edge-capacity away to have room for the worst case"
+    } else if exists {
+        " with --overwrite"
+    } else {
+        ""
+    }
 }
 
 /// Writes a message to stderr.

@@ -24,9 +24,9 @@ pub(super) struct BuildArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Variant {
-    /// To find mistakes: assertions, random values before reset
+    /// To find mistakes: random values for X and before reset
     Test,
-    /// For speed
+    /// For speed; assertions are checked nonetheless
     Fast,
     /// As test, with waves
     Waves,

@@ -21,7 +21,7 @@ pub(super) struct VerifyArgs {
     sampling: SamplingArgs,
     #[command(flatten)]
     batches: BatchArgs,
-    /// Mini-batches that each of the three SLRs samples
+    /// Mini-batches that each of the three SLRs samples; they take turns with the same three
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: u64,
     /// Give up when one mini-batch takes longer than this
