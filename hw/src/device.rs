@@ -170,4 +170,13 @@ pub trait SamplerDevice: Send + Sync {
     /// [`DeviceError::Idle`] without a run; [`DeviceError::Timeout`] at the deadline, after which the SLR is poisoned;
     /// otherwise what ended the run: overflow, a full hash table, a bus error, a stall.
     fn wait(&self, slr: Slr, deadline: Deadline) -> Result<RunReport, DeviceError>;
+
+    /// Ends what is recorded of all runs, such as waves, when the last was waited for. Dropping the device does it too, but
+    /// then nobody learns that a record is not whole.
+    ///
+    /// # Errors
+    /// What could not be recorded; the results of the runs are good.
+    fn finish(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
 }

@@ -28,6 +28,14 @@ pub trait Kernel: Send + 'static {
     fn waiting_for(&self) -> Option<String> {
         None
     }
+
+    /// Ends what it records of its runs.
+    ///
+    /// # Errors
+    /// What could not be recorded.
+    fn finish(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
 }
 
 /// What a run samples, and into what.
@@ -139,6 +147,12 @@ impl<K: Kernel> SamplerDevice for Card<K> {
             }
             outcome => outcome,
         }
+    }
+
+    fn finish(&self) -> Result<(), DeviceError> {
+        // All end, also when one has failed.
+        let ended = Slr::ALL.map(|slr| self.kernel(slr).finish());
+        ended.into_iter().collect()
     }
 }
 

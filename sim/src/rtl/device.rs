@@ -1,13 +1,16 @@
 //! The card: three kernels behind the one trait.
 
+use std::{fmt, fs, path::Path};
+
 use golden::Limits;
-use hw::{Capabilities, DeviceError, Feature, Slr, registers};
+use hw::{Capabilities, DeviceError, Feature, SLRS, Slr, registers};
 use verilator_sys::{Model, ModelLibrary, build};
 
 use super::{
     BACKEND,
     kernel::{RtlKernel, of_slr},
     options::RtlOptions,
+    waves,
 };
 use crate::card::{Card, OUTPUT_SPACES};
 
@@ -29,20 +32,18 @@ impl RtlDevice {
     /// # Errors
     /// [`DeviceError::Backend`]: no Verilator, RTL that does not compile, a file that cannot be written.
     pub fn new(options: &RtlOptions, said: &dyn Fn(&str)) -> Result<Self, DeviceError> {
-        let backend =
-            |error: &dyn std::fmt::Display| DeviceError::Backend { backend: BACKEND, message: error.to_string() };
+        let backend = |error: &dyn fmt::Display| DeviceError::Backend { backend: BACKEND, message: error.to_string() };
+        options.waves.as_deref().map_or(Ok(()), waves::check)?;
         let path = build::compile(&options.model_spec()?, said).map_err(|error| backend(&error))?;
         let library = ModelLibrary::load(&path).map_err(|error| backend(&error))?;
-        let kernel = |slr| {
-            let mut model = Model::new(&library, options.fill).map_err(|error| backend(&error))?;
-            if let Some(path) = options.waves.as_ref().map(|path| of_slr(path, slr))
-                && !model.open_waves(&path)
-            {
-                return Err(backend(&format!("waves cannot be written to {}", path.display())));
-            }
-            Ok(RtlKernel::new(slr, model, options))
-        };
+        let model = || Model::new(&library, options.fill).map_err(|error| backend(&error));
+        let mut models = [model()?, model()?, model()?];
+        if let Some(waves) = &options.waves {
+            open_waves(waves, &mut models)?;
+        }
+        let [m0, m1, m2] = models;
         let [s0, s1, s2] = Slr::ALL;
+        let kernels = [(s0, m0), (s1, m1), (s2, m2)].map(|(slr, model)| RtlKernel::new(slr, model, options));
         let capabilities = Capabilities {
             backend: BACKEND,
             limits: LIMITS,
@@ -50,7 +51,7 @@ impl RtlDevice {
             features: vec![Feature::Cycles, Feature::Traffic, Feature::StageCycles],
             output_spaces: OUTPUT_SPACES.to_vec(),
         };
-        Self::with_kernels(capabilities, [kernel(s0)?, kernel(s1)?, kernel(s2)?])
+        Self::with_kernels(capabilities, kernels)
     }
 
     /// Every handshake of the last run of `slr`, a line each, by port and channel: `idx2.AR indices2+0x40 id 3 beats 1`. It
@@ -63,4 +64,19 @@ impl RtlDevice {
     pub fn cycles(&self, slr: Slr) -> u64 {
         self.kernel(slr).cycles()
     }
+}
+
+/// Opens the waves of each SLR's model, or none.
+fn open_waves(waves: &Path, models: &mut [Model; SLRS]) -> Result<(), DeviceError> {
+    let paths = Slr::ALL.map(|slr| of_slr(waves, slr));
+    for at in 0..SLRS {
+        if !models[at].open_waves(&paths[at]) {
+            for (model, path) in models[..at].iter_mut().zip(&paths) {
+                let _ = model.close_waves();
+                let _ = fs::remove_file(path);
+            }
+            return Err(waves::refusal(&paths[at], "it cannot be opened"));
+        }
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ mod device;
 mod kernel;
 mod options;
 mod outcome;
+mod waves;
 
 pub use crate::memory::Profile;
 pub use axi::{Fault, FaultAt, Place, Response};

@@ -42,6 +42,8 @@ struct trisage_model {
   std::string error;
 #ifdef TRISAGE_WAVES
   std::unique_ptr<VerilatedFstC> waves;
+  std::string waves_path;
+  bool waves_broken = false;
 #endif
 
   trisage_model(uint32_t fill, uint32_t seed) {
@@ -73,13 +75,16 @@ thread_local trisage_model *current = nullptr;
 
 class Current {
  public:
-  explicit Current(trisage_model *model) {
+  explicit Current(trisage_model *model) : before(current) {
     current = model;
     Verilated::threadContextp(&model->context);
   }
-  ~Current() { current = nullptr; }
+  ~Current() { current = before; }
   Current(const Current &) = delete;
   Current &operator=(const Current &) = delete;
+
+ private:
+  trisage_model *before;
 };
 
 std::string place(const char *file, int line, const char *text) {
@@ -125,6 +130,26 @@ void vl_fatal(const char *file, int line, const char *, const char *text) {
 }
 
 void vl_warn(const char *file, int line, const char *, const char *text) { say(place(file, line, text) + '\n'); }
+
+#ifdef TRISAGE_WAVES
+void trisage_waves_broken() {
+  if (current) current->waves_broken = true;
+}
+
+namespace {
+
+// Their header comes first in the file and is written last, when all else was.
+bool has_header(const std::string &path) {
+  unsigned char head[9]{};  // the kind of block, which is 0, and its length
+  std::FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file) return false;
+  const bool read = std::fread(head, sizeof head, 1, file) == 1;
+  std::fclose(file);
+  return read && head[sizeof head - 1] != 0;
+}
+
+}  // namespace
+#endif
 
 // ---- Pins ------------------------------------------------------------------------------------------------------------
 
@@ -328,6 +353,8 @@ EXPORT bool trisage_model_waves_open(trisage_model *model, const char *path) {
     waves->open(path);
     if (!waves->isOpen()) return false;
     model->waves = std::move(waves);
+    model->waves_path = path;
+    model->waves_broken = false;
     return true;
   } catch (...) {
     return false;
@@ -339,16 +366,20 @@ EXPORT bool trisage_model_waves_open(trisage_model *model, const char *path) {
 #endif
 }
 
-EXPORT void trisage_model_waves_close(trisage_model *model) {
+EXPORT bool trisage_model_waves_close(trisage_model *model) {
 #ifdef TRISAGE_WAVES
+  if (!model->waves) return true;
+  Current here{model};
   try {
-    if (model->waves) model->waves->close();
+    model->waves->close();
   } catch (...) {
-    // What was written up to here stays.
+    model->waves_broken = true;
   }
   model->waves.reset();
+  return !model->waves_broken && has_header(model->waves_path);
 #else
   (void)model;
+  return true;
 #endif
 }
 

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this header changes; a library of another version is refused. */
-#define TRISAGE_MODEL_ABI 1
+#define TRISAGE_MODEL_ABI 2
 
 /* Read ports: offs, idx0 to idx7, mem. Write ports: mem, out. */
 #define TRISAGE_READ_PORTS 10
@@ -95,7 +95,9 @@ uint64_t trisage_model_cycles(const trisage_model *model);
 
 /* Writes waves (FST) to `path` from here on. False when the model was compiled without waves or the file cannot be made. */
 bool trisage_model_waves_open(trisage_model *model, const char *path);
-void trisage_model_waves_close(trisage_model *model);
+
+/* Ends the waves, if any are written. False when the file is not whole: a full disk. */
+bool trisage_model_waves_close(trisage_model *model);
 
 /* Writes coverage data to `path`. False when the model was compiled without coverage. */
 bool trisage_model_coverage_write(trisage_model *model, const char *path);

@@ -1,5 +1,5 @@
 // Made by `cargo run -p verilator-sys --features bindgen --bin generate-bindings`; do not edit.
-// c/trisage_model.h, sha256 114328910a13432f8112d155f6a529f65b0850f0324e4b5d88db40e52f3baa15
+// c/trisage_model.h, sha256 38b5700053115e58d625187073fb1a3372fc9d8c8d18251315d0922c0aaf92e0
 
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -101,13 +101,15 @@ pub struct Library {
         model: *mut trisage_model,
         path: *const ::std::os::raw::c_char,
     ) -> bool,
-    pub trisage_model_waves_close: unsafe extern "C" fn(model: *mut trisage_model),
+    pub trisage_model_waves_close: unsafe extern "C" fn(
+        model: *mut trisage_model,
+    ) -> bool,
     pub trisage_model_coverage_write: unsafe extern "C" fn(
         model: *mut trisage_model,
         path: *const ::std::os::raw::c_char,
     ) -> bool,
 }
-pub const TRISAGE_MODEL_ABI: u32 = 1;
+pub const TRISAGE_MODEL_ABI: u32 = 2;
 pub const TRISAGE_READ_PORTS: u32 = 10;
 pub const TRISAGE_WRITE_PORTS: u32 = 2;
 pub const TRISAGE_LINE_BYTES: u32 = 64;
@@ -405,7 +407,7 @@ impl Library {
     ) -> bool {
         unsafe { (self.trisage_model_waves_open)(model, path) }
     }
-    pub unsafe fn trisage_model_waves_close(&self, model: *mut trisage_model) {
+    pub unsafe fn trisage_model_waves_close(&self, model: *mut trisage_model) -> bool {
         unsafe { (self.trisage_model_waves_close)(model) }
     }
     pub unsafe fn trisage_model_coverage_write(

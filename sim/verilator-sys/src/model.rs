@@ -2,7 +2,9 @@
 #![allow(unsafe_code)]
 
 use std::{
+    error::Error,
     ffi::{CStr, CString, c_char},
+    iter,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     ptr::NonNull,
@@ -18,7 +20,7 @@ use crate::bindings::{self, Library, trisage_model, trisage_pins as Pins};
 #[non_exhaustive]
 pub enum LoadError {
     /// The dynamic loader refuses it.
-    #[error("{}: {message}", .path.display())]
+    #[error("{}: {message}; remove its folder and it is compiled again", .path.display())]
     Loader {
         /// The library.
         path: PathBuf,
@@ -79,8 +81,7 @@ impl ModelLibrary {
     /// # Errors
     /// [`LoadError::Loader`], [`LoadError::Abi`].
     pub fn load(path: &Path) -> Result<Arc<Self>, LoadError> {
-        let refused =
-            |error: libloading::Error| LoadError::Loader { path: path.to_owned(), message: error.to_string() };
+        let refused = |error: libloading::Error| LoadError::Loader { path: path.to_owned(), message: reasons(&error) };
         // SAFETY: loading runs the library's constructors; it is one that `build` linked from Verilator's runtime and our
         // wrapper, whose constructors only set up their own statics.
         let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(refused)?;
@@ -203,8 +204,10 @@ impl Model {
         unsafe { self.library.functions.trisage_model_waves_open(self.handle.as_ptr(), path.as_ptr()) }
     }
 
-    /// Ends the waves, so that the file is whole. Dropping the model does it too.
-    pub fn close_waves(&mut self) {
+    /// Ends the waves, if there are any. False when their file is not whole: the disk was full. Dropping the model ends them
+    /// too, and does not say.
+    #[must_use]
+    pub fn close_waves(&mut self) -> bool {
         // SAFETY: the model is ours.
         unsafe { self.library.functions.trisage_model_waves_close(self.handle.as_ptr()) }
     }
@@ -231,6 +234,12 @@ impl Default for Pins {
         // SAFETY: it holds nothing but integers, for which all bits zero is a value.
         unsafe { std::mem::zeroed() }
     }
+}
+
+/// The error and what it comes from, which has the loader's own words.
+fn reasons(error: &dyn Error) -> String {
+    iter::successors(error.source(), |&error| error.source())
+        .fold(error.to_string(), |text, reason| format!("{text}: {reason}"))
 }
 
 /// # Safety

@@ -88,7 +88,7 @@ struct RtlOptions {
     /// What the RTL is compiled for [default: fast]
     #[arg(long, value_enum)]
     variant: Option<Variant>,
-    /// Write waves: NAME.fst becomes NAME.slr0.fst to NAME.slr2.fst
+    /// Write waves: NAME.fst becomes NAME.slr0.fst to NAME.slr2.fst; files that are there are overwritten
     #[arg(long, value_name = "NAME.fst")]
     waves: Option<PathBuf>,
     /// Cycles without a handshake after which a run has failed [default: 100000]
@@ -157,7 +157,13 @@ impl Options {
                 let channels = self.kernel.channels.unwrap_or(default.channels);
                 Ok(Box::new(SoftwareModel::new(ModelOptions { channels, ..default })?))
             }
-            Backend::Rtl => Ok(Box::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?)),
+            Backend::Rtl => {
+                if self.rtl.waves.is_some() && self.rtl.variant == Some(Variant::Fast) {
+                    let sentence = "--variant fast has no waves, which have a variant of their own; leave it away";
+                    return Err(CliError::Usage(sentence.to_owned()));
+                }
+                Ok(Box::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?))
+            }
         }
     }
 }
@@ -261,6 +267,13 @@ mod tests {
             refusal("--backend golden --channels 2"),
             "--channels is an option of back ends 'model' and 'rtl'; back end 'golden' has none of that name"
         );
+    }
+
+    #[test]
+    fn waves_are_refused_before_anything_is_compiled() {
+        let rtl = |line: &str| refusal(&format!("--backend rtl --waves {line}"));
+        assert!(rtl("w.fst --variant fast").starts_with("--variant fast has no waves"));
+        assert!(rtl("/nowhere/w.fst").contains("/nowhere/w.slr0.fst: No such file"));
     }
 
     #[test]

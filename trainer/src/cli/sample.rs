@@ -98,7 +98,8 @@ pub(super) fn run(args: &SampleArgs) -> Result<(), CliError> {
         sha256: digest(&sub),
         seconds: time.as_secs_f64(),
     };
-    if args.json { print_json(&summary) } else { print(&summary.text()) }
+    if args.json { print_json(&summary) } else { print(&summary.text()) }?;
+    device.map_or(Ok(()), |device| Ok(device.finish()?))
 }
 
 fn seeds(args: &SampleArgs, graph: &CscGraph) -> Result<Vec<NodeId>, CliError> {

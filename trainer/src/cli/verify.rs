@@ -50,5 +50,6 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Verdict, CliError> {
     let report = verify::run(&*device, &graph, &plan, &progress)?;
     drop(progress);
     if args.json { print_json(&report) } else { print(&report.to_string()) }?;
+    device.finish()?;
     Ok(if report.equal() { Verdict::Success } else { Verdict::Different })
 }

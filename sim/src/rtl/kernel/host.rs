@@ -25,13 +25,17 @@ impl Kernel for RtlKernel {
     fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
         let result = self.try_run(job, cancel);
         if result.as_ref().is_err_and(poisons) {
-            self.model.close_waves(); // what led to the error is whole on disk
+            self.end_waves(); // what led to the error is whole on disk
         }
         result
     }
 
     fn waiting_for(&self) -> Option<String> {
         Some(self.waits())
+    }
+
+    fn finish(&mut self) -> Result<(), DeviceError> {
+        self.close_waves()
     }
 }
 

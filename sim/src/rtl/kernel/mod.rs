@@ -2,7 +2,12 @@
 
 mod host;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    io::{self, Write},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use golden::CscGraph;
 use hw::{DeviceError, Slr, card::LINE_BYTES, registers};
@@ -12,6 +17,7 @@ use super::{
     axi::{Memory, Space, random::Chance},
     control::{Access, Control},
     options::RtlOptions,
+    waves,
 };
 use crate::{memory::Profile, worker::Cancel};
 
@@ -177,6 +183,22 @@ impl RtlKernel {
         self.memory.as_ref()?.log()
     }
 
+    /// Ends the waves, if there are any.
+    fn close_waves(&mut self) -> Result<(), DeviceError> {
+        if self.model.close_waves() {
+            return Ok(());
+        }
+        let path = self.options.waves.as_ref().map(|path| of_slr(path, self.slr)).unwrap_or_default();
+        Err(waves::refusal(&path, "the file is not whole, perhaps because the disk is full; make room there"))
+    }
+
+    /// Ends the waves where no error can be returned.
+    fn end_waves(&mut self) {
+        if let Err(error) = self.close_waves() {
+            complain(&error);
+        }
+    }
+
     /// Clock cycles since the kernel was made.
     pub(super) fn cycles(&self) -> u64 {
         self.cycle
@@ -185,12 +207,18 @@ impl RtlKernel {
 
 impl Drop for RtlKernel {
     fn drop(&mut self) {
+        self.end_waves();
         if let Some(path) = &self.coverage
             && !self.model.write_coverage(path)
         {
-            eprintln!("coverage of {} could not be written to {}", self.slr, path.display());
+            complain(&format_args!("coverage of {} could not be written to {}", self.slr, path.display()));
         }
     }
+}
+
+/// Says on stderr what cannot be returned. Nothing can be said any more if that is closed.
+fn complain(what: &dyn fmt::Display) {
+    let _ = writeln!(io::stderr(), "{what}");
 }
 
 /// `NAME.EXT` as `NAME.slr0.EXT`.
