@@ -90,6 +90,7 @@ impl Steps<'_> {
         log.run(&format!("Verilator ({})", self.spec), verilate.arg("-F").arg(name.join("files.f")))?;
 
         let classes = folder.join(format!("V{TOP}_classes.mk"));
+        made(&classes).map_err(|why| self.verilator.useless(&why))?;
         let classes = Classes::parse(&fs::read_to_string(&classes).map_err(at(&classes))?);
         let mut sources = vec![(folder.join(WRAPPER.0), Speed::Fast)];
         for (class, speed, of_runtime) in &classes.sources {
@@ -101,12 +102,13 @@ impl Steps<'_> {
         sources.sort_by_key(|(source, speed)| (*speed, Reverse(size(source))));
         let mut objects: Vec<_> =
             sources.iter().map(|(source, speed)| self.compilation(folder, source, *speed, &classes)).collect();
-        run_all(&log, &mut objects)?;
+        run_all(&log, &mut objects, &|object| made(&folder.join(object)).map_err(|why| self.compiler.useless(&why)))?;
 
         let mut link = self.compiler.command();
         link.current_dir(folder).args(["-shared", "-pthread", "-o", LIBRARY, "-Wl,--version-script=exports"]);
         link.args(objects.iter().map(|(object, _)| object)).args(self.libraries());
-        log.run("linking the model", &mut link)
+        log.run("linking the model", &mut link)?;
+        made(&folder.join(LIBRARY)).map_err(|why| self.compiler.useless(&why))
     }
 
     fn verilator_flags(&self) -> Vec<String> {
@@ -188,8 +190,18 @@ impl Classes {
     }
 }
 
-/// Runs the commands, some at a time, until all are done or one has failed.
-fn run_all(log: &Log<'_>, commands: &mut [(PathBuf, Command)]) -> Result<(), BuildError> {
+/// Whether a tool that ended well has made its file.
+fn made(path: &Path) -> Result<(), String> {
+    let name = path.file_name().unwrap_or_default().display();
+    if path.is_file() { Ok(()) } else { Err(format!("it ends well but makes no {name}")) }
+}
+
+/// Runs the commands, some at a time, until all are done or one has failed. `check` is told each object that was made.
+fn run_all(
+    log: &Log<'_>,
+    commands: &mut [(PathBuf, Command)],
+    check: &(dyn Fn(&Path) -> Result<(), BuildError> + Sync),
+) -> Result<(), BuildError> {
     let queue = Mutex::new((commands.iter_mut(), Ok(())));
     let lock = || queue.lock().expect("no holder panics");
     thread::scope(|scope| {
@@ -200,7 +212,7 @@ fn run_all(log: &Log<'_>, commands: &mut [(PathBuf, Command)]) -> Result<(), Bui
                     let (Some((object, command)), Ok(())) = (state.0.next(), &state.1) else { return };
                     drop(state);
                     let name = format!("compiling {}", object.with_extension("cpp").display());
-                    if let Err(error) = log.run(&name, command) {
+                    if let Err(error) = log.run(&name, command).and_then(|()| check(object)) {
                         lock().1 = Err(error);
                     }
                 }
