@@ -182,6 +182,26 @@ fn what_is_wrong_is_said_in_a_sentence() {
 }
 
 #[test]
+fn a_tool_that_cannot_be_used_is_named() {
+    let cache = tempfile::tempdir().unwrap();
+    let cases = [
+        ("CXX", "/nowhere/g++", "the C++ compiler /nowhere/g++ cannot be used: No such file"),
+        ("CXX", "false", "the C++ compiler false cannot be used: it ends with exit status: 1; install g++"),
+        ("TRISAGE_VERILATOR", "/bin/false", "Verilator (/bin/false) cannot be used: it ends with exit status: 1; name"),
+        ("TRISAGE_VERILATOR", "/bin/cat", "Verilator (/bin/cat) cannot be used: it says \"cat "),
+        ("TRISAGE_CACHE", "/dev/null", "RTL models cannot be kept in /dev/null: "),
+        ("TRISAGE_RTL", "/nowhere", "the RTL cannot be read from /nowhere: "),
+    ];
+    for (variable, value, words) in cases {
+        let mut command = command("rtl build");
+        let output = command.env("TRISAGE_CACHE", cache.path()).env(variable, value).output().unwrap();
+        let message = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 2, "{variable}={value}: {message}");
+        assert!(message.contains(words) && message.lines().count() == 1, "{variable}={value}: {message}");
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_error() {
     let mut child = command("graph inspect --graph gen:star:nodes=100000")
         .stdout(Stdio::piped())

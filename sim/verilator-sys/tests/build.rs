@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    fs, io,
+    fs, io, mem,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -60,12 +60,17 @@ impl Fixture {
 
     /// The library, and whether it was made now.
     fn compile(&self, variant: Variant) -> Result<(PathBuf, bool), String> {
+        let (path, said) = self.compile_and_tell(variant)?;
+        Ok((path, said.iter().any(|line| line.starts_with("compiled"))))
+    }
+
+    /// The library, and what was said.
+    fn compile_and_tell(&self, variant: Variant) -> Result<(PathBuf, Vec<String>), String> {
         let said = RefCell::new(vec![]);
         let parameters = [("INDEX_CHANNELS".to_owned(), 2)].into();
         let spec = ModelSpec { parameters, variant };
-        compile_in(&self.places, &spec, &|line| said.borrow_mut().push(line.to_owned()))
-            .map(|path| (path, said.borrow().iter().any(|line| line.starts_with("compiled"))))
-            .map_err(|error| error.to_string())
+        let path = compile_in(&self.places, &spec, &|line| said.borrow_mut().push(line.to_owned()));
+        path.map(|path| (path, said.into_inner())).map_err(|error| error.to_string())
     }
 
     fn model(&self, variant: Variant, fill: Fill) -> Model {
@@ -90,7 +95,7 @@ fn a_model_is_made_once_for_each_content() {
     assert_eq!(fixture.compile(Variant::Fast).unwrap(), (first.clone(), false));
     let key = first.parent().unwrap();
     assert_eq!(names(&fixture.places.cache), [key.file_name().unwrap().to_str().unwrap(), "lock"]);
-    assert_eq!(names(key), ["build.log", "model.so"]);
+    assert_eq!(names(key), ["build.log", "model.sha256", "model.so"]);
 
     fixture.set(&COUNTER.replace("13", "14"));
     let (second, made) = fixture.compile(Variant::Fast).unwrap();
@@ -119,7 +124,55 @@ fn a_broken_source_is_an_error_in_verilators_words() {
     let log = message.rsplit_once(" is in ").unwrap().1.trim_end_matches(')');
     assert!(fs::read_to_string(log).unwrap().contains("nowhere"));
     let log = Path::new(log).file_name().unwrap().to_str().unwrap();
-    assert_eq!(names(&fixture.places.cache), [log, "lock", "tmp"], "there is no model");
+    let left = names(&fixture.places.cache);
+    assert!(left.len() == 3 && left[..2] == [log, "lock"] && left[2].starts_with("tmp."), "{left:?} has no model");
+}
+
+#[test]
+fn a_part_of_a_model_is_made_again() {
+    let fixture = Fixture::new(COUNTER);
+    let (library, _) = fixture.compile(Variant::Fast).unwrap();
+    let (whole, left_over) = (fs::read(&library).unwrap(), fixture.places.cache.join("tmp.1.0"));
+    fs::write(&library, &whole[..4096]).unwrap();
+    fs::create_dir(&left_over).unwrap();
+    let (again, said) = fixture.compile_and_tell(Variant::Fast).unwrap();
+    assert!(again == library && said[0].contains("is broken and is made again: model.so"), "{said:?}");
+    assert_eq!(fs::read(&library).unwrap().len(), whole.len());
+    assert!(!left_over.exists(), "what a killed build left is gone");
+    assert!(!fixture.compile(Variant::Fast).unwrap().1);
+}
+
+#[test]
+fn places_are_named_when_they_cannot_be_used() {
+    let mut fixture = Fixture::new(COUNTER);
+    let rtl = mem::replace(&mut fixture.places.rtl, "/nowhere".into());
+    let message = fixture.compile(Variant::Fast).unwrap_err();
+    assert!(message.starts_with("the RTL cannot be read from /nowhere: No such file"), "{message}");
+    assert!(message.ends_with("name another folder in TRISAGE_RTL"), "{message}");
+    fixture.places = Places { rtl, cache: "/dev/null/cache".into() };
+    let message = fixture.compile(Variant::Fast).unwrap_err();
+    assert!(message.starts_with("compiled RTL models cannot be kept in /dev/null/cache: Not a dir"), "{message}");
+    assert!(message.ends_with("name another folder in TRISAGE_CACHE"), "{message}");
+}
+
+#[test]
+fn a_relative_cache_is_one_of_the_current_folder() {
+    let mut fixture = Fixture::new(COUNTER);
+    // Only this crate's folder is certain to be the current one of all tests.
+    let cache = tempfile::tempdir_in(".").unwrap();
+    fixture.places.cache = Path::new(cache.path().file_name().unwrap()).join("models");
+    let (library, made) = fixture.compile(Variant::Fast).unwrap();
+    assert!(made && library.is_absolute());
+    ModelLibrary::load(&library).unwrap();
+}
+
+#[test]
+fn the_loaders_words_are_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("model.so");
+    fs::write(&library, "text").unwrap();
+    let message = ModelLibrary::load(&library).unwrap_err().to_string();
+    assert!(message.contains("too short"), "{message}");
 }
 
 #[test]
@@ -197,6 +250,12 @@ fn waves_and_coverage_are_variants() {
     assert!(!model.open_waves(&fixture.folder.path().join("no/such/folder")));
     assert!(model.open_waves(&file) && !model.open_waves(&file));
     model.clock().unwrap();
-    model.close_waves();
+    assert!(model.close_waves() && model.close_waves());
     assert!(fs::metadata(&file).unwrap().len() > 100);
+
+    // A full disk is no reason to crash.
+    assert!(model.open_waves(Path::new("/dev/full")));
+    model.clock().unwrap();
+    assert!(!model.close_waves() && model.close_waves());
+    model.clock().unwrap();
 }

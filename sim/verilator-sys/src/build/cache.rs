@@ -2,13 +2,21 @@
 
 use std::{
     fs::{self, File, TryLockError},
+    io,
     path::{Path, PathBuf},
+    process,
 };
 
-use super::{BuildError, at};
+use sha2::{Digest, Sha256};
+
+use super::{BuildError, Place, at, hex};
 
 /// The model's file in its folder, and while it is made.
 pub(super) const LIBRARY: &str = "model.so";
+/// Size and sha256 of it.
+const SEAL: &str = "model.sha256";
+/// How folders are called in which models are made.
+const WORK: &str = "tmp.";
 
 /// One place of the cache, filled or not.
 pub(super) struct Entry {
@@ -16,14 +24,37 @@ pub(super) struct Entry {
     folder: PathBuf,
 }
 
+/// What is in a place.
+pub(super) enum Content {
+    Nothing,
+    /// The library.
+    Model(PathBuf),
+    /// Something else, and why it is no model.
+    Broken(String),
+}
+
 impl Entry {
     pub(super) fn new(cache: &Path, key: &str) -> Self {
         Self { cache: cache.to_owned(), folder: cache.join(key) }
     }
 
-    /// The finished library.
-    pub(super) fn library(&self) -> Option<PathBuf> {
-        Some(self.folder.join(LIBRARY)).filter(|path| path.is_file())
+    /// Looks whether the library is there, byte for byte as it was made: the loader crashes on a part of one.
+    pub(super) fn content(&self) -> Content {
+        if fs::symlink_metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Content::Nothing;
+        }
+        let library = self.folder.join(LIBRARY);
+        match (fs::read_to_string(self.folder.join(SEAL)), seal(&library)) {
+            (Ok(expected), Ok(found)) if expected == found => Content::Model(library),
+            (Ok(_), Ok(_)) => Content::Broken(format!("{LIBRARY} is not what was compiled")),
+            (_, Err(error)) => Content::Broken(format!("{LIBRARY}: {error}")),
+            (Err(error), _) => Content::Broken(format!("{SEAL}: {error}")),
+        }
+    }
+
+    /// The place, for messages.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The log of the build; it stays here when that fails.
@@ -35,8 +66,8 @@ impl Entry {
     /// no less time than one after the other.
     pub(super) fn lock(&self, progress: &dyn Fn(&str)) -> Result<File, BuildError> {
         let path = self.cache.join("lock");
-        fs::create_dir_all(&self.cache).map_err(at(&self.cache))?;
-        let file = File::create(&path).map_err(at(&path))?;
+        fs::create_dir_all(&self.cache).map_err(Place::Cache.at(&self.cache))?;
+        let file = File::create(&path).map_err(Place::Cache.at(&self.cache))?;
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) => progress("waiting for another build of an RTL model"),
@@ -46,25 +77,119 @@ impl Entry {
         Ok(file)
     }
 
-    /// An empty folder to work in. Only who holds the lock calls this, so one that is there is left over.
+    /// An empty folder to work in, and none but it. Only who holds the lock calls this, so those that are there are left over;
+    /// tools of a build that was killed may still write into one, so none is used again.
     pub(super) fn begin(&self) -> Result<PathBuf, BuildError> {
-        let folder = self.cache.join("tmp");
-        if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(at(&folder))?;
+        for entry in fs::read_dir(&self.cache).map_err(at(&self.cache))? {
+            let entry = entry.map_err(at(&self.cache))?;
+            if entry.file_name().as_encoded_bytes().starts_with(WORK.as_bytes()) {
+                // What cannot be removed now goes the next time.
+                let _ = fs::remove_dir_all(entry.path());
+            }
         }
-        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        let own = |attempt: u32| self.cache.join(format!("{WORK}{}.{attempt}", process::id()));
+        let folder = (0..=u32::MAX).map(own).find(|folder| !folder.exists()).expect("there is a free name");
+        fs::create_dir(&folder).map_err(at(&folder))?;
         Ok(folder)
     }
 
-    /// Makes the library that lies in `work`, and the log, the entry's own; everything else in there goes.
+    /// Makes the library that lies in `work`, and the log, the entry's own, in place of what is there; everything else in
+    /// `work` goes. A crash of the machine leaves all of it or nothing.
     pub(super) fn publish(&self, work: &Path) -> Result<PathBuf, BuildError> {
         let whole = work.join("whole");
         fs::create_dir(&whole).map_err(at(&whole))?;
         for (from, to) in [(work.join(LIBRARY), LIBRARY), (self.log(), "build.log")] {
             fs::rename(&from, whole.join(to)).map_err(at(&from))?;
         }
+        let library = whole.join(LIBRARY);
+        let sealed = seal(&library).map_err(at(&library))?;
+        fs::write(whole.join(SEAL), sealed).map_err(at(&whole))?;
+        for name in [LIBRARY, SEAL, "."] {
+            sync(&whole.join(name))?;
+        }
+        self.clear()?;
         fs::rename(&whole, &self.folder).map_err(at(&self.folder))?;
-        fs::remove_dir_all(work).map_err(at(work))?;
+        sync(&self.cache)?;
+        // A leftover goes the next time.
+        let _ = fs::remove_dir_all(work);
         Ok(self.folder.join(LIBRARY))
+    }
+
+    /// Removes what is in this place.
+    fn clear(&self) -> Result<(), BuildError> {
+        let removed = match fs::symlink_metadata(&self.folder) {
+            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&self.folder),
+            Ok(_) => fs::remove_file(&self.folder),
+            Err(_) => Ok(()),
+        };
+        removed.map_err(at(&self.folder))
+    }
+}
+
+/// Size and sha256 of a file.
+fn seal(path: &Path) -> io::Result<String> {
+    let bytes = fs::read(path)?;
+    Ok(format!("{} {}\n", bytes.len(), hex(&Sha256::digest(&bytes))))
+}
+
+/// Waits until a file or a folder is on the disk.
+fn sync(path: &Path) -> Result<(), BuildError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_model_is_told_from_one_and_replaced() {
+        let cache = tempfile::tempdir().unwrap();
+        let entry = Entry::new(cache.path(), "key");
+        let publish = || {
+            let work = entry.begin().unwrap();
+            fs::write(work.join(LIBRARY), "all of a model").unwrap();
+            fs::write(entry.log(), "").unwrap();
+            entry.publish(&work).unwrap()
+        };
+        let broken = || match entry.content() {
+            Content::Broken(why) => why,
+            Content::Nothing | Content::Model(_) => String::new(),
+        };
+        assert!(matches!(entry.content(), Content::Nothing));
+        let library = publish();
+        let breaks: [(&str, &dyn Fn()); 6] = [
+            ("model.so is not what was compiled", &|| fs::write(&library, "all of a").unwrap()),
+            ("model.so is not what was compiled", &|| fs::write(&library, "all of another").unwrap()),
+            ("model.so: No such file", &|| fs::remove_file(&library).unwrap()),
+            ("model.so: Is a directory", &|| {
+                fs::remove_file(&library).unwrap();
+                fs::create_dir_all(library.join("more")).unwrap();
+            }),
+            ("model.sha256: No such file", &|| fs::remove_file(entry.folder.join(SEAL)).unwrap()),
+            ("model.so: Not a directory", &|| {
+                fs::remove_dir_all(&entry.folder).unwrap();
+                fs::write(&entry.folder, "").unwrap();
+            }),
+        ];
+        for (why, damage) in breaks {
+            damage();
+            assert!(broken().starts_with(why), "{} is not {why}", broken());
+            publish();
+            assert!(matches!(entry.content(), Content::Model(path) if path == library), "{why}");
+        }
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn a_folder_to_work_in_is_never_used_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let entry = Entry::new(cache.path(), "key");
+        let first = entry.begin().unwrap();
+        let killed = cache.path().join("tmp.1.0");
+        fs::rename(&first, &killed).unwrap();
+        fs::write(killed.join("object"), "").unwrap();
+        let second = entry.begin().unwrap();
+        assert!(!killed.exists() && second.is_dir());
+        assert!(second.to_str().unwrap().contains(&process::id().to_string()));
     }
 }

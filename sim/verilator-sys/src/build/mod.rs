@@ -7,11 +7,11 @@ mod tools;
 use std::{
     collections::BTreeMap,
     fmt, fs, io,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     time::Instant,
 };
 
-use cache::Entry;
+use cache::{Content, Entry};
 use steps::Steps;
 use tools::{Compiler, Verilator};
 
@@ -78,6 +78,16 @@ pub enum BuildError {
     /// A source was changed while it was compiled, so nobody knows of which state the model is.
     #[error("the RTL was changed while its model was compiled; try again")]
     Changed,
+    /// RTL or models cannot be where they are said to be.
+    #[error("{place} {}: {error}; name another folder in {}", .path.display(), .place.variable())]
+    Place {
+        /// Which place.
+        place: Place,
+        /// The folder.
+        path: PathBuf,
+        /// The system's words.
+        error: io::Error,
+    },
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     Io {
@@ -93,6 +103,49 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> BuildError + '_ {
     |error| BuildError::Io { path: path.to_owned(), error }
 }
 
+/// One of [`Places`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// [`Places::rtl`].
+    Rtl,
+    /// [`Places::cache`].
+    Cache,
+}
+
+impl Place {
+    /// The environment variable that names it.
+    const fn variable(self) -> &'static str {
+        match self {
+            Self::Rtl => "TRISAGE_RTL",
+            Self::Cache => "TRISAGE_CACHE",
+        }
+    }
+
+    /// Its folder as the environment names it, or `default` of the project.
+    fn folder(self, default: &str) -> PathBuf {
+        tools::named(self.variable()).map_or_else(|| project().join(default), PathBuf::from)
+    }
+
+    /// Gives an [`io::Error`] its place.
+    fn at(self, path: &Path) -> impl FnOnce(io::Error) -> BuildError + '_ {
+        move |error| BuildError::Place { place: self, path: path.to_owned(), error }
+    }
+
+    /// The folder from the root, as tools run in others.
+    fn absolute(self, folder: &Path) -> Result<PathBuf, BuildError> {
+        path::absolute(folder).map_err(self.at(folder))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rtl => "the RTL cannot be read from",
+            Self::Cache => "compiled RTL models cannot be kept in",
+        })
+    }
+}
+
 /// Where sources are read and models are kept.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -104,11 +157,9 @@ pub struct Places {
 
 impl Places {
     /// `hw/rtl` and `target/rtl-models` of the project from which this crate was compiled; the environment variables
-    /// `TRISAGE_RTL` and `TRISAGE_CACHE` name others.
+    /// `TRISAGE_RTL` and `TRISAGE_CACHE` name others, if they are not empty.
     pub fn of_project() -> Self {
-        let named =
-            |variable, default: &str| std::env::var_os(variable).map_or_else(|| project().join(default), PathBuf::from);
-        Self { rtl: named("TRISAGE_RTL", "hw/rtl"), cache: named("TRISAGE_CACHE", "target/rtl-models") }
+        Self { rtl: Place::Rtl.folder("hw/rtl"), cache: Place::Cache.folder("target/rtl-models") }
     }
 }
 
@@ -134,17 +185,23 @@ pub fn compile(spec: &ModelSpec, progress: &dyn Fn(&str)) -> Result<PathBuf, Bui
 /// # Errors
 /// As [`compile`].
 pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) -> Result<PathBuf, BuildError> {
-    let verilator = Verilator::find(&project())?;
+    let (rtl, cache) = (Place::Rtl.absolute(&places.rtl)?, Place::Cache.absolute(&places.cache)?);
+    fs::read_dir(&rtl).map_err(Place::Rtl.at(&rtl))?;
     let compiler = Compiler::find()?;
-    let steps = Steps { spec, rtl: &places.rtl, verilator: &verilator, compiler: &compiler };
+    let verilator = Verilator::find(&project())?;
+    let steps = Steps { spec, rtl: &rtl, verilator: &verilator, compiler: &compiler };
     let key = steps.key()?;
-    let entry = Entry::new(&places.cache, &key);
-    if let Some(library) = entry.library() {
+    let entry = Entry::new(&cache, &key);
+    if let Content::Model(library) = entry.content() {
         return Ok(library);
     }
     let _lock = entry.lock(progress)?;
-    if let Some(library) = entry.library() {
-        return Ok(library);
+    match entry.content() {
+        Content::Model(library) => return Ok(library),
+        Content::Broken(why) => {
+            progress(&format!("the RTL model in {} is broken and is made again: {why}", entry.folder().display()));
+        }
+        Content::Nothing => {}
     }
     progress(&format!("compiling the RTL model ({spec})"));
     let begin = Instant::now();
