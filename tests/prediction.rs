@@ -42,7 +42,7 @@ fn the_model_foretells_the_cycles_of_the_rtl() {
     ];
     let seeds = |graph: &CscGraph| 0..graph.nodes().min(300) as u32;
     let mut wrong = vec![];
-    for channels in [4, 8] {
+    for channels in [1, 2, 4, 8] {
         for memory in [Profile::Ideal, Profile::Hbm, Profile::Ddr4] {
             let options = RtlOptions { channels, memory, ..rtl_options() };
             let (device, model) = (rtl(&options), predicted(channels, memory, options.table_log2));

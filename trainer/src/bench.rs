@@ -1,5 +1,6 @@
 //! How fast a card samples, and the bound that its memory sets.
 
+mod board;
 mod bound;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::{
     batches::Batches,
     verify::{HostBuffers, SlrTotals},
 };
+pub use board::{Board, BoardBound, Prediction};
 pub use bound::{Bound, Bounds};
 
 /// What is sampled.
@@ -44,7 +46,16 @@ pub struct BenchError {
 pub struct Measured {
     /// Counts of all runs. What is in the buffers is not looked at: that is [`crate::verify`]'s business.
     pub total: SlrTotals,
-    /// Cycles that each part of the kernel needs at least for what these runs have moved.
+    /// What each kernel needed.
+    pub kernels: [KernelCycles; SLRS],
+}
+
+/// All runs of one kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelCycles {
+    /// Counted, or foretold.
+    pub cycles: u64,
+    /// That each part of the kernel needs at least for what the runs have moved.
     pub bounds: Bounds,
 }
 
@@ -55,9 +66,18 @@ const WRITERS: &str = "writers";
 const HELD_BACK: u64 = 4;
 
 impl Measured {
-    fn add(&mut self, run: &RunReport, timing: &Timing) {
+    fn add(&mut self, slr: Slr, run: &RunReport, memory: &Memory<'_>) {
         self.total.add(run);
-        self.bounds.add(&Bounds::of(run, timing));
+        let kernel = &mut self.kernels[slr.index()];
+        kernel.cycles += run.cycles.unwrap_or(0);
+        kernel.bounds.add(&Bounds::of(run, &memory.timing, memory.shared));
+    }
+
+    /// Bounds of all runs, one after the other.
+    pub fn bounds(&self) -> Bounds {
+        let mut sum = Bounds::default();
+        self.kernels.iter().for_each(|kernel| sum.add(&kernel.bounds));
+        sum
     }
 
     /// Cycles of all runs, one after the other.
@@ -80,20 +100,35 @@ impl Measured {
     }
 }
 
+/// The memory of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a> {
+    /// Behind each port.
+    pub timing: Timing,
+    /// How the names of ports begin that have one memory together.
+    pub shared: &'a [&'a str],
+}
+
+/// What the simulated RTL counts.
+pub const COUNTED: [Feature; 3] = [Feature::Cycles, Feature::Traffic, Feature::StageCycles];
+/// What the software model can foretell and count.
+pub const FORETOLD: [Feature; 2] = [Feature::PredictedCycles, Feature::Traffic];
+
 /// Samples on all three SLRs at once. The graph has been loaded.
 ///
 /// # Errors
-/// The first run that fails; or what the device does not count.
+/// The first run that fails; or that the device lacks one of `features`.
 pub fn run(
     device: &dyn SamplerDevice,
+    features: &[Feature],
     graph: &Arc<CscGraph>,
     plan: &Plan,
-    timing: &Timing,
+    memory: &Memory<'_>,
 ) -> Result<Measured, BenchError> {
     let at = |slr: Slr, round: u64| slr.index() as u64 + round * SLRS as u64;
     let failed = |slr, round| move |source| BenchError { slr, minibatch: at(slr, round), source };
     let [first, ..] = Slr::ALL;
-    for feature in [Feature::Cycles, Feature::Traffic, Feature::StageCycles] {
+    for &feature in features {
         device.capabilities().require(feature).map_err(failed(first, 0))?;
     }
     let capacity = Capacity::worst_case(graph, plan.batches.size(), &plan.fanouts);
@@ -110,7 +145,7 @@ pub fn run(
         }
         for slr in Slr::ALL {
             let run = device.wait(slr, Deadline::never()).map_err(failed(slr, round))?;
-            measured.add(&run, timing);
+            measured.add(slr, &run, memory);
         }
     }
     Ok(measured)

@@ -18,13 +18,15 @@ pub enum Bound {
     Mem,
     /// Writes of the four outputs.
     Out,
+    /// Everything that ports move which share one bank of memory, if any do.
+    Bank,
     /// Sampler, line fetch and hash table, which take one edge a cycle.
     Pipeline,
 }
 
 impl Bound {
     /// All of them; of equal bounds the last names the run's.
-    pub const ALL: [Self; 5] = [Self::Offs, Self::Mem, Self::Out, Self::Idx, Self::Pipeline];
+    pub const ALL: [Self; 6] = [Self::Offs, Self::Mem, Self::Out, Self::Idx, Self::Bank, Self::Pipeline];
 
     const fn name(self) -> &'static str {
         match self {
@@ -32,6 +34,7 @@ impl Bound {
             Self::Offs => "offs",
             Self::Mem => "mem",
             Self::Out => "out",
+            Self::Bank => "bank",
             Self::Pipeline => "pipeline",
         }
     }
@@ -49,8 +52,9 @@ pub struct Bounds([u64; Bound::ALL.len()]);
 
 impl Bounds {
     /// Of what a run has moved, with memory of these figures behind each port: reads at one an interval, data at the bytes
-    /// per cycle, whichever is slower; reads and writes of a port do not wait for one another.
-    pub fn of(run: &RunReport, timing: &Timing) -> Self {
+    /// per cycle, whichever is slower; reads and writes of a port do not wait for one another. Only ports whose names begin
+    /// like one of `shared` have one such memory together, in which nothing overlaps.
+    pub fn of(run: &RunReport, timing: &Timing, shared: &[&str]) -> Self {
         let port = |name: &str| {
             let ports = run.ports.iter().filter(|port| port.port.starts_with(name));
             ports
@@ -58,7 +62,10 @@ impl Bounds {
                 .max()
                 .unwrap_or(0)
         };
+        let in_bank = run.ports.iter().filter(|port| shared.iter().any(|name| port.port.starts_with(name)));
+        let bank = in_bank.map(|port| timing.read_cycles(port.reads) + timing.data_cycles(port.write_beats)).sum();
         Self(Bound::ALL.map(|bound| match bound {
+            Bound::Bank => bank,
             Bound::Pipeline => run.hops.total_edges() as u64,
             port_bound => port(port_bound.name()),
         }))
@@ -91,7 +98,7 @@ mod tests {
     use sim::memory::Profile;
     use std::time::Duration;
 
-    fn bounds(ports: &[(&'static str, u64, u64)], edges: u32, profile: Profile) -> Bounds {
+    fn bounds(ports: &[(&'static str, u64, u64)], edges: u32, profile: Profile, shared: &[&str]) -> Bounds {
         let of = |&(port, reads, writes): &(&'static str, u64, u64)| PortTraffic {
             port,
             reads,
@@ -102,19 +109,21 @@ mod tests {
         let hops = HopCounts { nodes: vec![1, 1], edges: vec![edges] };
         let (ports, stages) = (ports.iter().map(of).collect(), vec![]);
         let run = RunReport { hops, elapsed: Duration::ZERO, cycles: Some(1), ports, stages };
-        Bounds::of(&run, &profile.timing())
+        Bounds::of(&run, &profile.timing(), shared)
     }
 
     #[test]
     fn the_slowest_part_is_the_bound() {
         let ports = [("offs", 10, 0), ("idx0", 20, 0), ("idx1", 25, 0), ("mem", 5, 60), ("out", 0, 90)];
-        let largest = |edges, profile| bounds(&ports, edges, profile).largest();
+        let largest = |edges, profile| bounds(&ports, edges, profile, &[]).largest();
         assert_eq!(largest(70, Profile::Hbm), (Bound::Out, 120));
         assert_eq!(largest(70, Profile::Ddr4), (Bound::Idx, 100));
         assert_eq!(largest(200, Profile::Ideal), (Bound::Pipeline, 200));
         assert_eq!(largest(90, Profile::Ideal), (Bound::Pipeline, 90), "of equal ones");
-        let mut twice = bounds(&ports, 70, Profile::Hbm);
+        let mut twice = bounds(&ports, 70, Profile::Hbm, &[]);
         twice.add(&twice.clone());
         assert_eq!((twice.cycles(Bound::Mem), twice.cycles(Bound::Offs)), (160, 80));
+        let shared = bounds(&ports, 70, Profile::Ddr4, &["offs", "idx", "mem"]);
+        assert_eq!(shared.largest(), (Bound::Bank, 4 * (10 + 20 + 25 + 5) + 60));
     }
 }

@@ -14,6 +14,7 @@ use hw::{SLRS, SamplerDevice};
 use serde::Serialize;
 use sim::{
     memory::Profile,
+    model::{ModelOptions, SoftwareModel, TimingOptions},
     rtl::{RtlDevice, RtlOptions},
 };
 
@@ -25,8 +26,8 @@ use super::{
 };
 use crate::{
     batches::Batches,
-    bench::{self, Bound, Measured, Plan},
-    table::{Table, count, float},
+    bench::{self, Board, Bound, Measured, Memory, Plan, Prediction},
+    table::{Table, count, float, scaled},
 };
 
 #[derive(Debug, Subcommand)]
@@ -34,6 +35,8 @@ pub(super) enum BenchCommand {
     /// Count the cycles of the simulated RTL, and what sets the bound: three kernels at once, each with memory of its own.
     /// Results are not compared; `verify` does that
     Rtl(RtlArgs),
+    /// Foretell with the software model how fast a board would be: a prediction with stated assumptions, not a measurement
+    Model(ModelArgs),
 }
 
 #[derive(Debug, Args)]
@@ -45,6 +48,21 @@ pub(super) struct RtlArgs {
     profiles: Vec<Profile>,
     /// Index channels of each kernel: 1, 2, 4 or 8
     #[arg(long, value_delimiter = ',', default_value = "4", value_name = "C,...", value_parser = backend::channels)]
+    channels: Vec<usize>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ModelArgs {
+    #[command(flatten)]
+    work: WorkArgs,
+    /// Boards: u280, u55c or u200
+    #[arg(long, required = true, value_delimiter = ',', value_name = "BOARD,...")]
+    predict: Vec<Board>,
+    /// Index channels of each kernel; those that make sense for the board if not given: 4 and 8 with HBM, 1 with DDR4
+    #[arg(long, value_delimiter = ',', value_name = "C,...", value_parser = backend::channels)]
     channels: Vec<usize>,
     /// Print the result as JSON
     #[arg(long)]
@@ -127,6 +145,7 @@ struct Row {
 pub(super) fn run(command: &BenchCommand) -> Result<(), CliError> {
     match command {
         BenchCommand::Rtl(args) => args.run(),
+        BenchCommand::Model(args) => args.run(),
     }
 }
 
@@ -176,7 +195,13 @@ impl RtlArgs {
                     device.load_graph(&work.graph, &golden::Silent)?;
                     loaded = Some(&work.graph);
                 }
-                let measured = bench::run(&device, &work.graph, &work.plan, &memory.timing())?;
+                let measured = bench::run(
+                    &device,
+                    &bench::COUNTED,
+                    &work.graph,
+                    &work.plan,
+                    &Memory { timing: memory.timing(), shared: &[] },
+                )?;
                 rows.push((place, Row::new(work, memory, channels, &measured)));
                 progress.report("cards and graphs", rows.len() as u64, total);
             }
@@ -188,9 +213,114 @@ impl RtlArgs {
     }
 }
 
+/// A prediction for one work on one board.
+#[derive(Debug, Serialize)]
+struct PredictedRow {
+    graph: String,
+    fanouts: String,
+    board: Board,
+    channels: usize,
+    edges: u64,
+    nodes: u64,
+    #[serde(flatten)]
+    prediction: Prediction,
+}
+
+/// Predictions, and what they rest on.
+#[derive(Debug, Serialize)]
+struct Predictions {
+    /// Nothing of this was measured.
+    kind: &'static str,
+    assumptions: Vec<Assumptions>,
+    rows: Vec<PredictedRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct Assumptions {
+    board: Board,
+    assumes: Vec<String>,
+}
+
+impl ModelArgs {
+    fn run(&self) -> Result<(), CliError> {
+        let progress = Bar::default();
+        let works = self.work.load(&progress)?;
+        let mut rows = vec![];
+        for work in &works {
+            for &board in &self.predict {
+                let channels = if self.channels.is_empty() { board.channels() } else { &self.channels };
+                for &channels in channels {
+                    rows.push(predict(work, board, channels)?);
+                }
+            }
+        }
+        drop(progress);
+        let assumptions =
+            self.predict.iter().map(|&board| Assumptions { board, assumes: board.assumptions() }).collect();
+        let predictions = Predictions { kind: "prediction", assumptions, rows };
+        if self.json { print_json(&predictions) } else { print(&predictions.to_string()) }
+    }
+}
+
+fn predict(work: &Work, board: Board, channels: usize) -> Result<PredictedRow, CliError> {
+    let name = board.name();
+    if !board.channels().contains(&channels) {
+        let possible = board.channels().iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+        return Err(CliError::Usage(format!("--channels: {channels} makes no sense on board {name}; give {possible}")));
+    }
+    board.check_fit(&work.graph, channels).map_err(|why| CliError::Usage(format!("{}: {why}", work.name)))?;
+    let timing = TimingOptions { memory: board.profile(), ..TimingOptions::default() };
+    let model = SoftwareModel::new(ModelOptions { channels, timing: Some(timing) })?;
+    model.load_graph(&work.graph, &golden::Silent)?;
+    let memory = Memory { timing: board.profile().timing(), shared: board.shared(channels) };
+    let foretold = bench::run(&model, &bench::FORETOLD, &work.graph, &work.plan, &memory)?;
+    Ok(PredictedRow {
+        graph: work.name.clone(),
+        fanouts: work.fanouts.to_string(),
+        board,
+        channels,
+        edges: foretold.total.edges,
+        nodes: foretold.total.nodes,
+        prediction: board.predict(&foretold),
+    })
+}
+
+impl fmt::Display for Predictions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::default();
+        let heads = ["fan-outs", "board", "C", "edges", "edges/cycle", "kernels", "PCIe allows", "edges/s", "bound"];
+        table.row("", heads.map(str::to_owned));
+        for row in &self.rows {
+            let PredictedRow { prediction, .. } = row;
+            let cells = [
+                row.fanouts.clone(),
+                row.board.name().to_owned(),
+                row.channels.to_string(),
+                count(row.edges),
+                format!("{:.3}", prediction.edges_per_cycle),
+                scaled(prediction.kernel_edges_per_second),
+                scaled(prediction.pcie_edges_per_second),
+                scaled(prediction.edges_per_second),
+                prediction.bound.to_string(),
+            ];
+            table.row(row.graph.clone(), cells);
+        }
+        writeln!(
+            f,
+            "{table}A prediction of the software model; nothing of it was measured on a board. It takes for granted:"
+        )?;
+        for Assumptions { board, assumes } in &self.assumptions {
+            for assumption in assumes {
+                writeln!(f, "  {}: {assumption}", board.name())?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Row {
     fn new(work: &Work, profile: Profile, channels: usize, measured: &Measured) -> Self {
-        let (bound, bound_cycles) = measured.bounds.largest();
+        let (bound, bound_cycles) = measured.bounds().largest();
         let (edges, cycles) = (measured.total.edges, measured.cycles());
         let (held_back_by, busy, blocked) = measured.held_back_by();
         let of_cycles = |part: u64| float(part) / float(cycles.max(1));
