@@ -3,7 +3,7 @@
 `include "assert.svh"
 
 module chacha_pipe
-  import trisage_pkg::*;
+  import trisage_pkg::*, chacha_pkg::*;
 #(
   parameter int unsigned Rounds = 8,    // even
   parameter int unsigned Queue  = 16    // blocks that may be under way or wait to be taken, a power of two
@@ -23,72 +23,14 @@ module chacha_pipe
   output word_t [15:0] out_words_o
 );
 
-  typedef word_t [3:0] row_t;           // element i is column i
-
-  localparam int unsigned Steps        = 8;
   localparam int unsigned DoubleRounds = Rounds / 2;
   typedef logic [$clog2(DoubleRounds+1)-1:0] turns_t;
 
   typedef struct packed {
-    row_t        d;
-    row_t        c;
-    row_t        b;
-    row_t        a;
+    state_t      state;
     logic [63:0] counter;
     turns_t      left;                  // double rounds still to do, this one included
   } block_t;
-
-  localparam row_t Constants = {32'h6B20_6574, 32'h7962_2D32, 32'h3320_646E, 32'h6170_7865};
-
-  function automatic row_t add(row_t x, row_t y);
-    row_t sum;
-    for (int unsigned i = 0; i < 4; i++) sum[i] = x[i] + y[i];
-    return sum;
-  endfunction
-
-  function automatic row_t xor_rotate(row_t x, row_t y, int unsigned by);
-    row_t mixed;
-    for (int unsigned i = 0; i < 4; i++) begin
-      mixed[i] = x[i] ^ y[i];
-      mixed[i] = (mixed[i] << by) | (mixed[i] >> (32 - by));
-    end
-    return mixed;
-  endfunction
-
-  // Moves each element `by` columns to the left: turns diagonals into columns, or back.
-  function automatic row_t turn(row_t row, int unsigned by);
-    row_t turned;
-    for (int unsigned i = 0; i < 4; i++) turned[i] = row[(i + by) % 4];
-    return turned;
-  endfunction
-
-  // Step 0 to 3 of a quarter round on all columns; the last also turns the rows, before or after the diagonals.
-  function automatic block_t step(block_t x, int unsigned number);
-    block_t y;
-    y = x;
-    case (number % 4)
-      0: begin
-        y.a = add(x.a, x.b);
-        y.d = xor_rotate(x.d, y.a, 16);
-      end
-      1: begin
-        y.c = add(x.c, x.d);
-        y.b = xor_rotate(x.b, y.c, 12);
-      end
-      2: begin
-        y.a = add(x.a, x.b);
-        y.d = xor_rotate(x.d, y.a, 8);
-      end
-      default: begin
-        y.c = add(x.c, x.d);
-        y.b = xor_rotate(x.b, y.c, 7);
-        y.b = turn(y.b, number == 3 ? 1 : 3);
-        y.c = turn(y.c, 2);
-        y.d = turn(y.d, number == 3 ? 3 : 1);
-      end
-    endcase
-    return y;
-  endfunction
 
   // ---- The ring ----------------------------------------------------------------------------------------------------
   block_t [Steps-1:0] block_q;          // after step i
@@ -102,7 +44,7 @@ module chacha_pipe
   assign in_ready_o = !around && room;
 
   always_comb begin
-    entering = '{a: Constants, b: {64'b0, seed_i}, c: '0, d: {stream_i, in_counter_i}, counter: in_counter_i,
+    entering = '{state: initial_state(seed_i, stream_i, in_counter_i), counter: in_counter_i,
                  left: turns_t'(DoubleRounds)};
     if (around) begin
       entering      = block_q[Steps-1];
@@ -111,8 +53,12 @@ module chacha_pipe
   end
 
   always_ff @(posedge clk_i) begin
-    block_q[0] <= step(entering, 0);
-    for (int unsigned i = 1; i < Steps; i++) block_q[i] <= step(block_q[i-1], i);
+    block_q[0]       <= entering;
+    block_q[0].state <= step(entering.state, 0);
+    for (int unsigned i = 1; i < Steps; i++) begin
+      block_q[i]       <= block_q[i-1];
+      block_q[i].state <= step(block_q[i-1].state, i);
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -128,8 +74,7 @@ module chacha_pipe
   assign room = promised_q != ($bits(promised_q))'(Queue);
 
   always_ff @(posedge clk_i) begin
-    words_q <= {add(block_q[Steps-1].d, {stream_i, block_q[Steps-1].counter}), block_q[Steps-1].c,
-                add(block_q[Steps-1].b, {64'b0, seed_i}), add(block_q[Steps-1].a, Constants)};
+    words_q <= add_initial(block_q[Steps-1].state, initial_state(seed_i, stream_i, block_q[Steps-1].counter));
   end
 
   always_ff @(posedge clk_i) begin

@@ -1,4 +1,5 @@
 trisage_pkg.sv
+chacha_pkg.sv
 fifo.sv
 handshake_pipe.sv
 line_reader.sv
