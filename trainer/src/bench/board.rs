@@ -129,8 +129,9 @@ impl Board {
         let total = &foretold.total;
         // What shares a bank is not in the model, which gives each port a memory of its own.
         let cycles = foretold.kernels.iter().map(|kernel| kernel.cycles.max(kernel.bounds.cycles(Bound::Bank)));
-        let cycles = cycles.max().unwrap_or(0);
-        let kernel_seconds = float(cycles) / CLOCK;
+        // A kernel that is done early takes the next mini-batch: in the long run all are busy to the end.
+        let cycles: u64 = cycles.sum();
+        let kernel_seconds = float(cycles) / float(SLRS as u64) / CLOCK;
         let pcie_seconds = float(EDGE_BYTES * total.edges + NODE_BYTES * total.nodes) / PCIE;
         let seconds = kernel_seconds.max(pcie_seconds);
         let bound = if pcie_seconds >= kernel_seconds {
@@ -147,7 +148,7 @@ impl Board {
             edges_per_second: rate(seconds),
             kernel_edges_per_second: rate(kernel_seconds),
             pcie_edges_per_second: rate(pcie_seconds),
-            edges_per_cycle: float(total.edges) / float(SLRS as u64 * cycles.max(1)),
+            edges_per_cycle: float(total.edges) / float(cycles.max(1)),
             bound,
         }
     }
