@@ -32,7 +32,7 @@ sim-verify seed="1": (rtl-models "fast") \
 
 # Run all tests of the workspace (further arguments go to `cargo test`)
 test *args: rtl-models
-    {{ verilator }} cargo test --workspace "$@"
+    {{ verilator }} cargo test --workspace --no-fail-fast "$@"
 
 # Check format and lints of the Rust code, and lint the RTL
 lint: _rust && rtl-lint
@@ -55,12 +55,12 @@ rtl-models variants="test,fast": _verilator _rust
     @{{ verilator }} cargo build --release --bin trisage
     @{{ trisage }} rtl build --variant "$1" >/dev/null
 
-# Count the cycles of the simulated RTL, and what bounds them; real graphs lie in the folder that TRISAGE_GRAPHS names
+# Count the cycles of the simulated RTL, and what bounds them; TRISAGE_GRAPHS may name a folder with cnr_2000 and fb_cornell5
 bench-rtl *args: _verilator _rust
-    @graphs=(--graph gen:power-law:shape=products,scale=1/16,seed=1); folder=${TRISAGE_GRAPHS:-../shared/data}; \
+    @graphs=(--graph gen:power-law:shape=products,scale=1/16,seed=1); \
         for name in cnr_2000 fb_cornell5; do \
-            if [[ -e $folder/$name ]]; then graphs+=(--graph "$folder/$name"); \
-            else echo "bench-rtl: $folder has no $name; going on without it" >&2; fi; \
+            if [[ -e ${TRISAGE_GRAPHS:-}/$name ]]; then graphs+=(--graph "$TRISAGE_GRAPHS/$name"); \
+            else echo "bench-rtl: no graph $name (TRISAGE_GRAPHS is '${TRISAGE_GRAPHS:-}'); going on without it" >&2; fi; \
         done; \
         {{ trisage }} bench rtl "${graphs[@]}" --batch-size 256 --fanouts 10,10,10 --fanouts 15,10,5 \
             --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"

@@ -21,9 +21,9 @@ const TOP: &str = "trisage_sampler";
 /// What a model is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// Assertions; every unknown (X, registers before reset) is filled as the model is asked to.
+    /// To find mistakes: every unknown (X, registers before reset) is filled as the model is asked to.
     Test,
-    /// Made for speed; unknowns are whatever is fastest.
+    /// Made for speed: unknowns are whatever is fastest. Assertions are checked in every variant.
     Fast,
     /// As `Test`, and can write waves.
     Waves,
