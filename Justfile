@@ -65,6 +65,13 @@ bench-rtl *args: _verilator _rust
         {{ trisage }} bench rtl "${graphs[@]}" --batch-size 256 --fanouts 10,10,10 --fanouts 15,10,5 \
             --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"
 
+# Measure which lines of the RTL its tests reach; what they do not reach is explained in hw/rtl/uncovered.txt
+rtl-coverage: _verilator _rust
+    @rm -rf target/coverage && mkdir -p target/coverage
+    @TRISAGE_COVERAGE=$PWD/target/coverage {{ verilator }} cargo test -p tests --test rtl --test conformance
+    @TRISAGE_COVERAGE=$PWD/target/coverage {{ verilator }} cargo test -p sim --test rtl errors
+    @python3 .setup/rtl_coverage.py target/coverage hw/rtl
+
 # Check licences and advisories of all dependencies (needs cargo-deny)
 deny: _rust
     @cargo deny --version >/dev/null 2>&1 || \

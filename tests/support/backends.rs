@@ -25,10 +25,10 @@ pub fn rtl_options_for_large_graphs() -> RtlOptions {
     RtlOptions { table_log2: 19, ..rtl_options() }
 }
 
-/// The simulated RTL.
+/// The simulated RTL. With `TRISAGE_COVERAGE` naming a folder, it leaves its coverage there.
 ///
 /// # Panics
 /// If it cannot be compiled: without Verilator half of what is to be tested is not there, so that is no reason to skip.
 pub fn rtl(options: &RtlOptions) -> RtlDevice {
-    RtlDevice::new(options, &|line| eprintln!("{line}")).unwrap_or_else(|e| panic!("{e}"))
+    RtlDevice::new(&options.clone().measured(), &|line| eprintln!("{line}")).unwrap_or_else(|e| panic!("{e}"))
 }

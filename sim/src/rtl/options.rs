@@ -1,6 +1,12 @@
 //! What a simulated card is made of.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    env,
+    path::PathBuf,
+    process,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
 
 use hw::{DeviceError, card::MAX_CHANNELS};
 use verilator_sys::{
@@ -102,6 +108,17 @@ impl RtlOptions {
     pub(super) fn memory_options(&self) -> MemoryOptions {
         let (profile, seed, faults, log) = (self.memory, self.stall_seed, self.faults.clone(), self.bus_log);
         MemoryOptions { profile, seed, faults, log }
+    }
+
+    /// The same for a test: where `TRISAGE_COVERAGE` names a folder, coverage is written there, to a file of this device's own.
+    #[must_use]
+    pub fn measured(self) -> Self {
+        static DEVICES: AtomicU32 = AtomicU32::new(0);
+        let coverage = env::var_os("TRISAGE_COVERAGE").map(|folder| {
+            let number = DEVICES.fetch_add(1, Relaxed);
+            PathBuf::from(folder).join(format!("coverage-{}-{number}.dat", process::id()))
+        });
+        Self { coverage, ..self }
     }
 
     /// Slots of each kernel's hash table.

@@ -59,7 +59,7 @@ pub(crate) fn options(memory: Profile) -> RtlOptions {
 }
 
 pub(crate) fn device(options: &RtlOptions, graph: &Arc<CscGraph>) -> RtlDevice {
-    let device = RtlDevice::new(options, &|line| eprintln!("{line}")).unwrap();
+    let device = RtlDevice::new(&options.clone().measured(), &|line| eprintln!("{line}")).unwrap();
     device.load_graph(graph, &Silent).unwrap();
     device
 }
