@@ -110,15 +110,17 @@ impl RtlOptions {
         MemoryOptions { profile, seed, faults, log }
     }
 
-    /// The same for a test: where `TRISAGE_COVERAGE` names a folder, coverage is written there, to a file of this device's own.
+    /// The same for a test: where `TRISAGE_COVERAGE` names a folder and neither coverage nor waves are asked for, coverage is
+    /// written there, to a file of this device's own.
     #[must_use]
     pub fn measured(self) -> Self {
         static DEVICES: AtomicU32 = AtomicU32::new(0);
-        let coverage = env::var_os("TRISAGE_COVERAGE").map(|folder| {
+        let folder = env::var_os("TRISAGE_COVERAGE").filter(|_| self.coverage.is_none() && self.waves.is_none());
+        let own = folder.map(|folder| {
             let number = DEVICES.fetch_add(1, Relaxed);
             PathBuf::from(folder).join(format!("coverage-{}-{number}.dat", process::id()))
         });
-        Self { coverage, ..self }
+        Self { coverage: self.coverage.or(own), ..self }
     }
 
     /// Slots of each kernel's hash table.
