@@ -8,8 +8,8 @@ use verilator_sys::{Model, ModelLibrary, build};
 
 use super::{
     BACKEND,
-    kernel::{RtlKernel, of_slr},
-    options::RtlOptions,
+    kernel::RtlKernel,
+    options::{RtlOptions, of_slr},
     waves,
 };
 use crate::card::{Card, OUTPUT_SPACES};

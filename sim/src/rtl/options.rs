@@ -3,12 +3,12 @@
 use std::{
     collections::BTreeMap,
     env,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use hw::{DeviceError, card::MAX_CHANNELS};
+use hw::{DeviceError, Slr, card::MAX_CHANNELS};
 use verilator_sys::{
     Fill,
     build::{ModelSpec, Variant},
@@ -127,4 +127,10 @@ impl RtlOptions {
     pub(super) fn table_slots(&self) -> u64 {
         1 << self.table_log2
     }
+}
+
+/// `NAME.EXT` as `NAME.slr0.EXT`.
+pub(super) fn of_slr(path: &Path, slr: Slr) -> PathBuf {
+    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    path.with_extension(format!("slr{}{extension}", slr.index()))
 }

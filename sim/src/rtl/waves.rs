@@ -8,7 +8,7 @@ use std::{
 
 use hw::{DeviceError, Slr};
 
-use super::{BACKEND, kernel::of_slr};
+use super::{BACKEND, options::of_slr};
 
 /// Whether the file of each SLR can be written, without leaving one.
 ///

@@ -16,7 +16,7 @@ use verilator_sys::{AssertionError, Model};
 use super::{
     axi::{Memory, Space, random::Chance},
     control::{Access, Control},
-    options::RtlOptions,
+    options::{RtlOptions, of_slr},
     waves,
 };
 use crate::{memory::Profile, worker::Cancel};
@@ -219,10 +219,4 @@ impl Drop for RtlKernel {
 /// Says on stderr what cannot be returned. Nothing can be said any more if that is closed.
 fn complain(what: &dyn fmt::Display) {
     let _ = writeln!(io::stderr(), "{what}");
-}
-
-/// `NAME.EXT` as `NAME.slr0.EXT`.
-pub(super) fn of_slr(path: &std::path::Path, slr: Slr) -> PathBuf {
-    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
-    path.with_extension(format!("slr{}{extension}", slr.index()))
 }
