@@ -1,6 +1,6 @@
 //! What is asked for: one mini-batch, its fan-outs, and the limits within which it must stay.
 
-use crate::{graph::CscGraph, id::NodeId};
+use crate::{graph::CscGraph, id::NodeId, subgraph::Buffer};
 use std::{fmt, str::FromStr};
 
 /// How many in-neighbours to draw for each node of one hop.
@@ -87,6 +87,11 @@ pub struct Capacity {
 impl Capacity {
     /// More than any sub-graph can need.
     pub const UNBOUNDED: Self = Self { nodes: usize::MAX, edges: usize::MAX };
+
+    /// Elements of one of the buffers.
+    pub fn len_of(&self, buffer: Buffer) -> usize {
+        if buffer == Buffer::Samples { self.nodes } else { self.edges }
+    }
 
     /// The worst case of a request on a graph: every node draws its whole fan-out, and every neighbour is new (nodes never
     /// exceed N). With an ALL among the fan-outs, edges are bounded by E times the number of hops and at the most E, since

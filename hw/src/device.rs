@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use golden::{CscGraph, Limits, Progress, Request};
+use golden::{Capacity, CscGraph, Limits, Progress, Request};
 
 use crate::{DeviceError, MemorySpace, OutputBuffers, RunReport};
 
@@ -168,8 +168,27 @@ pub trait SamplerDevice: Send + Sync {
     ///
     /// # Errors
     /// [`DeviceError::Idle`] without a run; [`DeviceError::Timeout`] at the deadline, after which the SLR is poisoned;
+    /// [`DeviceError::Cancelled`];
     /// otherwise what ended the run: overflow, a full hash table, a bus error, a stall.
     fn wait(&self, slr: Slr, deadline: Deadline) -> Result<RunReport, DeviceError>;
+
+    /// Ends what is in flight on `slr`, as soon as the back end can, without a result: whoever waits for it is told
+    /// [`DeviceError::Cancelled`] at once, and the SLR is poisoned. Without a run in flight nothing happens.
+    fn cancel(&self, slr: Slr);
+
+    /// Four new buffers in the card's own memory, which others on the bus reach through the card's BAR.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutputSpace`] from a back end without [`MemorySpace::CardBar`] among its
+    /// [`Capabilities::output_spaces`]; or why there is no memory.
+    fn bar_outputs(&self, slr: Slr, capacity: Capacity) -> Result<OutputBuffers, DeviceError> {
+        let (_, _, capabilities) = (slr, capacity, self.capabilities());
+        Err(DeviceError::OutputSpace {
+            backend: capabilities.backend,
+            space: MemorySpace::CardBar,
+            possible: capabilities.output_spaces.clone(),
+        })
+    }
 
     /// Ends what is recorded of all runs, such as waves, when the last was waited for. Dropping the device does it too, but
     /// then nobody learns that a record is not whole.

@@ -86,6 +86,12 @@ pub enum DeviceError {
         /// What it was waiting for, where that is known.
         detail: Option<String>,
     },
+    /// The run was cancelled while it was waited for. The SLR is poisoned.
+    #[error("the run of {slr} was cancelled")]
+    Cancelled {
+        /// The SLR.
+        slr: Slr,
+    },
     /// The simulated kernel made no progress for longer than its watchdog allows. The SLR is poisoned.
     #[error("{slr} made no progress for {cycles} cycles; stuck: {stuck}")]
     Stalled {

@@ -16,5 +16,5 @@ pub mod status;
 
 pub use device::{Capabilities, Deadline, Feature, SLRS, SamplerDevice, Slot, Slr};
 pub use error::{BusAccess, DeviceError};
-pub use memory::{HostMemory, MemorySpace, OutputBuffers, OutputMemory};
+pub use memory::{DmaBuf, HostMemory, MemorySpace, OutputBuffers, OutputMemory};
 pub use report::{PortTraffic, RunReport, StageCycles};

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     ops::Range,
+    os::fd::OwnedFd,
     sync::{
         Arc,
         atomic::{AtomicI32, Ordering::Relaxed},
@@ -100,14 +101,34 @@ impl fmt::Debug for HostMemory {
 pub enum MemorySpace {
     /// Ordinary memory of the host.
     Host,
+    /// The card's own memory, where others on the bus reach it through the card's BAR.
+    CardBar,
+    /// An accelerator's memory, exported as a dma-buf.
+    DmaBuf,
+    /// The memory of a simulated accelerator, which simulated cards alone can reach.
+    SimulatedAccelerator,
 }
 
 impl fmt::Display for MemorySpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Host => "host memory",
+            Self::CardBar => "the card's memory behind its BAR",
+            Self::DmaBuf => "accelerator memory exported as a dma-buf",
+            Self::SimulatedAccelerator => "memory of a simulated accelerator",
         })
     }
+}
+
+/// Memory of another device that a driver has exported (Linux, "Buffer Sharing and Synchronization").
+#[derive(Debug)]
+pub struct DmaBuf {
+    /// The descriptor. It is closed with the last owner; what imports it keeps a reference of its own.
+    pub fd: OwnedFd,
+    /// Where the buffer begins in the exported memory, in bytes.
+    pub offset: u64,
+    /// Elements of int32.
+    pub len: usize,
 }
 
 /// One output buffer, in whatever memory it lies.
@@ -116,13 +137,20 @@ impl fmt::Display for MemorySpace {
 pub enum OutputMemory {
     /// In host memory.
     Host(Arc<HostMemory>),
+    /// In a simulated card's own memory. A real card's stands for itself, and is made by its back end.
+    CardBar(Arc<HostMemory>),
+    /// In an accelerator's memory.
+    DmaBuf(Arc<DmaBuf>),
+    /// In a simulated accelerator's memory.
+    SimulatedAccelerator(Arc<HostMemory>),
 }
 
 impl OutputMemory {
     /// Elements.
     pub fn len(&self) -> usize {
         match self {
-            Self::Host(memory) => memory.len(),
+            Self::Host(memory) | Self::CardBar(memory) | Self::SimulatedAccelerator(memory) => memory.len(),
+            Self::DmaBuf(exported) => exported.len,
         }
     }
 
@@ -135,6 +163,17 @@ impl OutputMemory {
     pub fn space(&self) -> MemorySpace {
         match self {
             Self::Host(_) => MemorySpace::Host,
+            Self::CardBar(_) => MemorySpace::CardBar,
+            Self::DmaBuf(_) => MemorySpace::DmaBuf,
+            Self::SimulatedAccelerator(_) => MemorySpace::SimulatedAccelerator,
+        }
+    }
+
+    /// The elements, where this process can address them: what a simulated card writes.
+    pub fn elements(&self) -> Option<&Arc<HostMemory>> {
+        match self {
+            Self::Host(memory) | Self::CardBar(memory) | Self::SimulatedAccelerator(memory) => Some(memory),
+            Self::DmaBuf(_) => None,
         }
     }
 }
@@ -153,8 +192,12 @@ impl OutputBuffers {
 
     /// Four new buffers in host memory.
     pub fn host(capacity: Capacity) -> Self {
-        let len = |buffer| if buffer == Buffer::Samples { capacity.nodes } else { capacity.edges };
-        Self::new(Buffer::ALL.map(|buffer| OutputMemory::Host(Arc::new(HostMemory::new(len(buffer))))))
+        Self::new_in(capacity, OutputMemory::Host)
+    }
+
+    /// Four new buffers, each of which `place` puts where it belongs.
+    pub fn new_in(capacity: Capacity, place: fn(Arc<HostMemory>) -> OutputMemory) -> Self {
+        Self::new(Buffer::ALL.map(|buffer| place(Arc::new(HostMemory::new(capacity.len_of(buffer))))))
     }
 
     /// One of the four.

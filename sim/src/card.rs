@@ -14,7 +14,8 @@ use hw::{
 use crate::worker::{Cancel, Workers};
 
 /// Where simulated kernels write results in place.
-pub(crate) const OUTPUT_SPACES: [MemorySpace; 1] = [MemorySpace::Host];
+pub(crate) const OUTPUT_SPACES: [MemorySpace; 3] =
+    [MemorySpace::Host, MemorySpace::CardBar, MemorySpace::SimulatedAccelerator];
 
 /// One simulated kernel.
 pub trait Kernel: Send + 'static {
@@ -55,13 +56,15 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     /// # Errors
-    /// [`DeviceError::OutputSpace`] if they are not in host memory.
+    /// [`DeviceError::OutputSpace`] if they are not in memory that this process can address.
     fn new(backend: &'static str, outputs: &OutputBuffers) -> Result<Self, DeviceError> {
-        let host = |buffer| match outputs.get(buffer) {
-            OutputMemory::Host(memory) => Ok(Arc::clone(memory)),
-            other => Err(DeviceError::OutputSpace { backend, space: other.space(), possible: OUTPUT_SPACES.to_vec() }),
+        let elements = |buffer| {
+            let memory = outputs.get(buffer);
+            let refused =
+                || DeviceError::OutputSpace { backend, space: memory.space(), possible: OUTPUT_SPACES.to_vec() };
+            memory.elements().cloned().ok_or_else(refused)
         };
-        let [samples, rows, cols, edges] = Buffer::ALL.map(host);
+        let [samples, rows, cols, edges] = Buffer::ALL.map(elements);
         Ok(Self { buffers: [samples?, rows?, cols?, edges?], capacity: outputs.capacity() })
     }
 
@@ -147,6 +150,14 @@ impl<K: Kernel> SamplerDevice for Card<K> {
             }
             outcome => outcome,
         }
+    }
+
+    fn cancel(&self, slr: Slr) {
+        self.workers.cancel(slr);
+    }
+
+    fn bar_outputs(&self, _: Slr, capacity: Capacity) -> Result<OutputBuffers, DeviceError> {
+        Ok(OutputBuffers::new_in(capacity, OutputMemory::CardBar))
     }
 
     fn finish(&self) -> Result<(), DeviceError> {

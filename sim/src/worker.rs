@@ -82,7 +82,8 @@ impl Workers {
     /// poisoned: whatever is in flight is told to end, and only [`DeviceError::Poisoned`] comes back.
     ///
     /// # Errors
-    /// [`DeviceError::Poisoned`], [`DeviceError::Idle`], [`DeviceError::Timeout`], or what ended the run.
+    /// [`DeviceError::Poisoned`], [`DeviceError::Idle`], [`DeviceError::Timeout`], [`DeviceError::Cancelled`], or what ended
+    /// the run.
     pub(crate) fn wait(&self, slr: Slr, deadline: Deadline) -> Outcome {
         let lane = &self.lanes[slr.index()];
         let mut state = lane.lock();
@@ -91,6 +92,9 @@ impl Workers {
             return Err(DeviceError::Idle { slr });
         }
         loop {
+            if state.cancelled {
+                return Err(DeviceError::Cancelled { slr });
+            }
             if let Some(outcome) = state.finished.pop_front() {
                 state.in_flight -= 1;
                 if let Err(error) = &outcome
@@ -112,6 +116,17 @@ impl Workers {
                     return Err(error);
                 }
             };
+        }
+    }
+
+    /// Ends what is in flight on `slr`, if anything is; whoever waits for it is told at once, and the SLR is poisoned.
+    pub(crate) fn cancel(&self, slr: Slr) {
+        let lane = &self.lanes[slr.index()];
+        let mut state = lane.lock();
+        if state.in_flight > 0 && state.poison.is_none() {
+            state.cancelled = true;
+            lane.poison(&mut state, &DeviceError::Cancelled { slr });
+            lane.changed.notify_all();
         }
     }
 
@@ -169,6 +184,8 @@ struct State {
     running: bool,
     /// The error after which the SLR cannot go on.
     poison: Option<String>,
+    /// What was in flight was cancelled.
+    cancelled: bool,
 }
 
 impl State {
@@ -287,6 +304,27 @@ mod tests {
         assert_eq!(workers.start(S[1], |_| Ok(report(0))), Err(poisoned));
         workers.start(S[0], |_| Ok(report(7))).unwrap();
         assert_eq!(workers.wait(S[0], Deadline::never()).unwrap().hops.nodes, [7]);
+    }
+
+    #[test]
+    fn cancelling_tells_who_waits_and_ends_what_is_in_flight() {
+        let workers = Arc::new(Workers::new("test", 2).unwrap());
+        workers.cancel(S[0]);
+        workers.start(S[0], |cancel| Ok(until_cancelled(cancel))).unwrap();
+        workers.start(S[0], |_| unreachable!("it was still queued")).unwrap();
+        let waiting = thread::spawn({
+            let workers = Arc::clone(&workers);
+            move || workers.wait(S[0], Deadline::never())
+        });
+        // Cancelled before or while it is waited for.
+        workers.cancel(S[0]);
+        let cancelled = DeviceError::Cancelled { slr: S[0] };
+        let poisoned = DeviceError::Poisoned { slr: S[0], cause: cancelled.to_string() };
+        let outcome = waiting.join().unwrap().unwrap_err();
+        assert!(outcome == cancelled || outcome == poisoned, "{outcome}");
+        assert_eq!(workers.start(S[0], |_| Ok(report(0))), Err(poisoned));
+        workers.start(S[1], |_| Ok(report(7))).unwrap();
+        assert_eq!(workers.wait(S[1], Deadline::never()).unwrap().hops.nodes, [7]);
     }
 
     #[test]

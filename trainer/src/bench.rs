@@ -6,12 +6,12 @@ mod bound;
 use std::sync::Arc;
 
 use golden::{Capacity, CscGraph, Fanout, Request};
-use hw::{Deadline, DeviceError, Feature, RunReport, SLRS, SamplerDevice, Slot, Slr};
+use hw::{Deadline, DeviceError, Feature, OutputBuffers, RunReport, SLRS, SamplerDevice, Slot, Slr};
 use sim::memory::Timing;
 
 use crate::{
     batches::Batches,
-    verify::{HostBuffers, SlrTotals},
+    verify::SlrTotals,
 };
 pub use board::{Board, BoardBound, Prediction};
 pub use bound::{Bound, Bounds};
@@ -133,7 +133,7 @@ pub fn run(
     }
     let capacity = Capacity::worst_case(graph, plan.batches.size(), &plan.fanouts);
     for slr in Slr::ALL {
-        device.bind_outputs(slr, SLOT, HostBuffers::new(capacity).outputs()).map_err(failed(slr, 0))?;
+        device.bind_outputs(slr, SLOT, OutputBuffers::host(capacity)).map_err(failed(slr, 0))?;
     }
     let mut measured = Measured::default();
     for round in 0..plan.minibatches {

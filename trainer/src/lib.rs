@@ -1,13 +1,19 @@
-//! What the card is for: the seed nodes of the mini-batches, the verifier, and the `trisage` command.
+//! What the card is for: the seed nodes of the mini-batches, the pipeline that carries sub-graphs to whoever consumes them,
+//! the verifier, and the `trisage` command.
 //!
 //! Nothing but the factory in [`cli`] knows which back end there is; everything else is written against
 //! [`hw::SamplerDevice`].
 
 #![forbid(unsafe_code)]
 
+pub mod accelerator;
 pub mod batches;
 pub mod bench;
 pub mod cli;
+pub mod ledger;
+pub mod pipeline;
 pub mod stats;
+mod sync;
 mod table;
+pub mod timeline;
 pub mod verify;

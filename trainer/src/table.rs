@@ -1,6 +1,8 @@
 //! Numbers in columns, for people.
 
-use std::fmt;
+use std::{fmt, time::Duration};
+
+use serde::Serializer;
 
 /// A table: a name and some cells a row. Names stand left, cells right.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +61,11 @@ pub(crate) fn scaled(value: f64) -> String {
         v => (v, ""),
     };
     format!("{value:.2}{prefix}")
+}
+
+/// Writes a time as seconds.
+pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
 }
 
 #[cfg(test)]

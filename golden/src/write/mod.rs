@@ -13,6 +13,7 @@ mod text;
 use std::path::Path;
 
 pub use error::{WriteError, WriteProblem};
+pub use place::{Out, check_file, file};
 
 use crate::{format::Format, graph::CscGraph, progress::Progress, subgraph::SubGraph};
 

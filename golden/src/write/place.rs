@@ -12,15 +12,13 @@ use tempfile::{Builder, NamedTempFile};
 use super::error::{WriteError, WriteProblem};
 
 /// Where the content of a file goes.
-pub(super) type Out<'a> = BufWriter<&'a mut File>;
+pub type Out<'a> = BufWriter<&'a mut File>;
 
-/// Makes the file `path` of what `content` writes. `what` is written there, as it reads in an error.
-pub(super) fn file(
-    path: &Path,
-    what: &'static str,
-    overwrite: bool,
-    content: impl FnOnce(&mut Out) -> io::Result<()>,
-) -> Result<(), WriteError> {
+/// Whether [`file`] may make `path`, as far as can be known before.
+///
+/// # Errors
+/// What is in its way.
+pub fn check_file(path: &Path, what: &'static str, overwrite: bool) -> Result<(), WriteError> {
     match path.metadata() {
         Ok(found) if !found.is_file() => {
             let found = if found.is_dir() { "folder" } else { "device" };
@@ -29,6 +27,20 @@ pub(super) fn file(
         Ok(_) if !overwrite => return Err(WriteProblem::Exists { what: "file" }.at(path)),
         _ => {}
     }
+    parent(path).map(|_| ())
+}
+
+/// Makes the file `path` of what `content` writes. `what` is written there, as it reads in an error.
+///
+/// # Errors
+/// [`WriteError`]; nothing was changed then.
+pub fn file(
+    path: &Path,
+    what: &'static str,
+    overwrite: bool,
+    content: impl FnOnce(&mut Out) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    check_file(path, what, overwrite)?;
     let parent = parent(path)?;
     let write = || {
         let staged = stage(parent, content)?;

@@ -1,6 +1,6 @@
 //! The one place that knows which back ends there are. Each brings its options; all make a [`SamplerDevice`].
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::{Args, ValueEnum};
 use hw::SamplerDevice;
@@ -128,14 +128,14 @@ pub(super) fn channels(text: &str) -> Result<usize, String> {
 
 impl DeviceArgs {
     /// Makes the device, without a graph.
-    pub(super) fn open(&self) -> Result<Box<dyn SamplerDevice>, CliError> {
+    pub(super) fn open(&self) -> Result<Arc<dyn SamplerDevice>, CliError> {
         self.options.open(self.backend)
     }
 }
 
 impl SamplerArgs {
     /// Makes the device, without a graph; `None` is the reference.
-    pub(super) fn open(&self) -> Result<Option<Box<dyn SamplerDevice>>, CliError> {
+    pub(super) fn open(&self) -> Result<Option<Arc<dyn SamplerDevice>>, CliError> {
         match self.backend {
             Sampler::Golden => {
                 refuse("golden", KernelOptions::OWNERS, self.options.kernel.given())?;
@@ -149,20 +149,20 @@ impl SamplerArgs {
 }
 
 impl Options {
-    fn open(&self, backend: Backend) -> Result<Box<dyn SamplerDevice>, CliError> {
+    fn open(&self, backend: Backend) -> Result<Arc<dyn SamplerDevice>, CliError> {
         match backend {
             Backend::Model => {
                 refuse("model", RtlOptions::OWNERS, self.rtl.given())?;
                 let default = ModelOptions::default();
                 let channels = self.kernel.channels.unwrap_or(default.channels);
-                Ok(Box::new(SoftwareModel::new(ModelOptions { channels, ..default })?))
+                Ok(Arc::new(SoftwareModel::new(ModelOptions { channels, ..default })?))
             }
             Backend::Rtl => {
                 if self.rtl.waves.is_some() && self.rtl.variant == Some(Variant::Fast) {
                     let sentence = "--variant fast has no waves, which have a variant of their own; leave it away";
                     return Err(CliError::Usage(sentence.to_owned()));
                 }
-                Ok(Box::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?))
+                Ok(Arc::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?))
             }
         }
     }

@@ -1,11 +1,14 @@
 //! The `trisage` command.
 //!
 //! Results go to stdout, messages and progress to stderr. Exit codes: 0 success, 1 the verification found a difference, 2 it
-//! could not be done. A reader that closes stdout early is no error.
+//! could not be done, 130 it was interrupted (Ctrl-C). A reader that closes stdout early is no error.
 
+mod accelerator;
 mod backend;
 mod bench;
+mod faults;
 mod graph;
+mod interrupt;
 mod memory;
 mod progress;
 mod rtl;
@@ -20,7 +23,9 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
-use crate::{batches::NodeListError, bench::BenchError, verify::VerifyError};
+use crate::{
+    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, pipeline::PipelineError, verify::VerifyError,
+};
 
 #[derive(Debug, Parser)]
 #[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
@@ -75,6 +80,10 @@ enum CliError {
     #[error(transparent)]
     Verify(#[from] VerifyError),
     #[error(transparent)]
+    Accelerator(#[from] AcceleratorError),
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    #[error(transparent)]
     Bench(#[from] BenchError),
     #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
@@ -98,7 +107,7 @@ pub fn main() -> ExitCode {
         Ok(Verdict::Different) => ExitCode::from(1),
         Err(error) => {
             say(&format!("error: {error}{}", hint(&error)));
-            ExitCode::from(2)
+            ExitCode::from(if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 })
         }
     }
 }
@@ -109,7 +118,9 @@ fn hint(error: &CliError) -> &'static str {
     let overflow = match error {
         CliError::Sample(Overflow { .. }) | CliError::Device(hw::DeviceError::Overflow { .. }) => true,
         CliError::Verify(VerifyError::Reference { source, .. }) => matches!(source, Overflow { .. }),
-        CliError::Verify(VerifyError::Run { source, .. }) => matches!(source, hw::DeviceError::Overflow { .. }),
+        CliError::Verify(VerifyError::Pipeline(PipelineError::Run { source, .. })) => {
+            matches!(source, hw::DeviceError::Overflow { .. })
+        }
         _ => false,
     };
     let exists =

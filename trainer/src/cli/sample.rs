@@ -4,7 +4,7 @@ use std::{fmt::Write, path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
 use golden::{Buffer, Capacity, CscGraph, EdgePos, HopCounts, LocalId, NodeId, Request, SubGraph, write};
-use hw::{Deadline, DeviceError, SamplerDevice, Slot, Slr};
+use hw::{Deadline, DeviceError, OutputBuffers, SamplerDevice, Slot, Slr};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -18,7 +18,6 @@ use super::{
 use crate::{
     batches::{node_id, read_nodes},
     table::count,
-    verify::HostBuffers,
 };
 
 #[derive(Debug, Args)]
@@ -120,11 +119,11 @@ fn sample(
     capacity: Capacity,
 ) -> Result<(SubGraph, std::time::Duration), CliError> {
     let [slr, ..] = Slr::ALL;
-    let buffers = HostBuffers::new(capacity);
-    device.bind_outputs(slr, Slot(0), buffers.outputs())?;
+    let outputs = OutputBuffers::host(capacity);
+    device.bind_outputs(slr, Slot(0), outputs.clone())?;
     device.start(slr, Slot(0), request)?;
     let run = device.wait(slr, Deadline::never())?;
-    let sub = collect(&buffers, run.hops).and_then(|sub| {
+    let sub = collect(&outputs, run.hops).and_then(|sub| {
         // Whoever reads the sub-graph follows its ids.
         let known = |id: &LocalId| id.index() < sub.samples.len();
         let whole = sub.samples.iter().all(|node| node.index() < graph.nodes())
@@ -136,19 +135,19 @@ fn sample(
     sub.map(|sub| (sub, run.elapsed)).ok_or_else(|| DeviceError::Protocol { slr, what }.into())
 }
 
-fn collect(buffers: &HostBuffers, hops: HopCounts) -> Option<SubGraph> {
-    fn elements<T>(buffers: &HostBuffers, hops: &HopCounts, buffer: Buffer, id: fn(u32) -> T) -> Option<Vec<T>> {
-        let (memory, len) = (buffers.get(buffer), hops.len_of(buffer));
+fn collect(outputs: &OutputBuffers, hops: HopCounts) -> Option<SubGraph> {
+    fn elements<T>(outputs: &OutputBuffers, hops: &HopCounts, buffer: Buffer, id: fn(u32) -> T) -> Option<Vec<T>> {
+        let (memory, len) = (outputs.get(buffer).elements()?, hops.len_of(buffer));
         if len > memory.len() {
             return None;
         }
         (0..len).map(|index| u32::try_from(memory.load(index)).ok().map(id)).collect()
     }
     Some(SubGraph {
-        samples: elements(buffers, &hops, Buffer::Samples, NodeId::new)?,
-        rows: elements(buffers, &hops, Buffer::Rows, LocalId::new)?,
-        cols: elements(buffers, &hops, Buffer::Cols, LocalId::new)?,
-        edges: elements(buffers, &hops, Buffer::Edges, EdgePos::new)?,
+        samples: elements(outputs, &hops, Buffer::Samples, NodeId::new)?,
+        rows: elements(outputs, &hops, Buffer::Rows, LocalId::new)?,
+        cols: elements(outputs, &hops, Buffer::Cols, LocalId::new)?,
+        edges: elements(outputs, &hops, Buffer::Edges, EdgePos::new)?,
         hops,
     })
 }

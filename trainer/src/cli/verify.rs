@@ -1,17 +1,22 @@
 //! `trisage verify`.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use clap::Args;
 
 use super::{
     CliError, Verdict,
+    accelerator::{self, Kind, PipelineArgs},
     backend::DeviceArgs,
+    faults::FaultArg,
     print, print_json,
     progress::Bar,
     source::{BatchArgs, GraphArgs, SamplingArgs},
 };
-use crate::verify::{self, Plan};
+use crate::{
+    accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator},
+    verify::{self, Plan},
+};
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
@@ -22,20 +27,37 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     batches: BatchArgs,
     /// Mini-batches that each of the three SLRs samples; they take turns with the same three
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 31))]
     iterations: u64,
     /// Give up when one mini-batch takes longer than this
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    /// Do one thing wrong, to see that it is noticed: for example flipped-bit@4:1 in iteration 4 on SLR1
+    #[arg(long, value_name = "FAULT@ITERATION:SLR")]
+    inject: Option<FaultArg>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &VerifyArgs) -> Result<Verdict, CliError> {
+    args.pipeline.check()?;
+    let ledger = args.pipeline.ledger();
+    match args.pipeline.accelerator {
+        Kind::Host => run_on(args, HostAccelerator::new(ledger)),
+        Kind::Simulated => run_on(args, SimulatedAccelerator::new(args.pipeline.simulated(), ledger)),
+        Kind::Cuda => run_on(args, accelerator::cuda(ledger)?),
+    }
+}
+
+fn run_on<A: Accelerator>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
     let device = args.device.open()?;
+    let transport = args.pipeline.transport(&*device, &accelerator)?;
+    let timeline = transport.timeline.clone();
     let progress = Bar::default();
     let graph = args.graph.load(&progress)?;
     let batches = args.batches.batches(&graph, args.sampling.seed)?;
@@ -46,9 +68,14 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Verdict, CliError> {
         seed: args.sampling.seed,
         iterations: args.iterations,
         timeout: args.timeout.map(Duration::from_secs),
+        transport,
     };
-    let report = verify::run(&*device, &graph, &plan, &progress)?;
+    let tested = args.inject.map_or_else(|| Arc::clone(&device), |fault| fault.into(Arc::clone(&device)));
+    let report = verify::run(&tested, &Arc::new(accelerator), &graph, &plan, &progress);
     drop(progress);
+    // A trace of what failed is worth most.
+    args.pipeline.write_trace(&timeline, "trisage verify")?;
+    let report = report?;
     if args.json { print_json(&report) } else { print(&report.to_string()) }?;
     device.finish()?;
     Ok(if report.equal() { Verdict::Success } else { Verdict::Different })

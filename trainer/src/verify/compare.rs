@@ -5,10 +5,7 @@ use std::fmt;
 use golden::{Buffer, HopCounts, SubGraph};
 use serde::Serialize;
 
-use super::HostBuffers;
-
-/// What buffers are filled with before a run. No element of a sub-graph is negative.
-pub const POISON: i32 = -1;
+use crate::pipeline::POISON;
 
 /// Where a device first differs from the reference, in the order in which the contract emits, and the values there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +21,8 @@ pub enum Difference {
         found: i32,
         /// What the reference has there.
         expected: i32,
+        /// What it looks like.
+        suspicion: Suspicion,
         /// The hop that emits it, 0 for the seeds.
         hop: usize,
         /// Local id of the node that is being expanded there; of a seed its own.
@@ -42,38 +41,41 @@ pub enum Difference {
         /// What the reference has.
         expected: u32,
     },
-    /// The device reported more elements than the buffers can hold.
-    Overlong {
-        /// "nodes" or "edges".
-        what: &'static str,
-        /// What the device reported in all.
-        found: usize,
-        /// What the buffers can hold.
-        capacity: usize,
-    },
 }
 
-/// Compares a run with the reference; `None` if they are equal, element by element and count by count.
-pub fn first_difference(expected: &SubGraph, found: &HopCounts, buffers: &HostBuffers) -> Option<Difference> {
-    let capacity = buffers.capacity();
-    for (what, found, capacity) in
-        [("nodes", found.total_nodes(), capacity.nodes), ("edges", found.total_edges(), capacity.edges)]
-    {
-        if found > capacity {
-            return Some(Difference::Overlong { what, found, capacity });
-        }
-    }
-    let differs = |buffer: Buffer| {
-        let memory = buffers.get(buffer);
-        let elements = expected.buffer(buffer).iter().take(found.len_of(buffer));
-        elements.enumerate().position(|(index, &element)| memory.load(index) != element).map(|index| (buffer, index))
-    };
-    Buffer::ALL
-        .into_iter()
-        .filter_map(differs)
-        .min_by_key(|&(buffer, index)| emitted(expected, buffer, index))
-        .map(|(buffer, index)| element(expected, buffers, buffer, index))
-        .or_else(|| counts(expected, found))
+/// What a wrong element looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Suspicion {
+    /// It is [`POISON`].
+    NeverWritten,
+    /// It is what the slot held before.
+    Stale {
+        /// The iteration that the slot held.
+        iteration: u64,
+    },
+    /// It is right but for one bit.
+    OneBit {
+        /// The bit, 0 for the lowest.
+        bit: u32,
+    },
+    /// None of these.
+    Unknown,
+}
+
+/// An element that differs: index and what was found there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) buffer: Buffer,
+    pub(super) index: usize,
+    pub(super) found: i32,
+}
+
+/// The difference that is emitted first, of the first in each buffer. `before` is the iteration that the slot held before
+/// this one, and its sub-graph.
+pub(super) fn first(expected: &SubGraph, wrong: &[Wrong], before: Option<(u64, &SubGraph)>) -> Option<Difference> {
+    let first = wrong.iter().min_by_key(|wrong| emitted(expected, wrong.buffer, wrong.index))?;
+    Some(element(expected, *first, before))
 }
 
 /// When an element is emitted: with which edge (seeds with none), and before which of the same edge.
@@ -88,23 +90,33 @@ fn emitted(expected: &SubGraph, buffer: Buffer, index: usize) -> (Option<usize>,
     (edge, order)
 }
 
-fn element(expected: &SubGraph, buffers: &HostBuffers, buffer: Buffer, index: usize) -> Difference {
+fn element(expected: &SubGraph, wrong: Wrong, before: Option<(u64, &SubGraph)>) -> Difference {
+    let Wrong { buffer, index, found } = wrong;
     let local = match emitted(expected, buffer, index).0 {
         Some(edge) => expected.cols[edge].index(),
         None => index,
     };
+    let right = expected.buffer(buffer)[index];
+    let suspicion = match before {
+        _ if found == POISON => Suspicion::NeverWritten,
+        Some((iteration, old)) if old.buffer(buffer).get(index) == Some(&found) => Suspicion::Stale { iteration },
+        _ if (found ^ right).count_ones() == 1 => Suspicion::OneBit { bit: (found ^ right).trailing_zeros() },
+        _ => Suspicion::Unknown,
+    };
     Difference::Element {
         buffer: buffer.name(),
         index,
-        found: buffers.get(buffer).load(index),
-        expected: expected.buffer(buffer)[index],
+        found,
+        expected: right,
+        suspicion,
         hop: expected.hops.hop_of(buffer, index).unwrap_or_default(),
         local: local as u32,
         global: expected.samples[local].get(),
     }
 }
 
-fn counts(expected: &SubGraph, found: &HopCounts) -> Option<Difference> {
+/// The first hop whose number of edges or nodes differs.
+pub(super) fn counts(expected: &SubGraph, found: &HopCounts) -> Option<Difference> {
     let hops = expected.hops.nodes.len().max(found.nodes.len()).max(found.edges.len() + 1);
     let at = |counts: &[u32], i: Option<usize>| i.and_then(|i| counts.get(i)).copied().unwrap_or(0);
     (0..hops).find_map(|hop| {
@@ -122,18 +134,25 @@ fn counts(expected: &SubGraph, found: &HopCounts) -> Option<Difference> {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Element { buffer, index, found, expected, hop, local, global } => {
-                let unwritten = if found == POISON { " (never written)" } else { "" };
-                write!(f, "{buffer}[{index}] is {found}{unwritten}, but {expected} in the reference (hop {hop}, ")?;
+            Self::Element { buffer, index, found, expected, suspicion, hop, local, global } => {
+                write!(f, "{buffer}[{index}] is {found}{suspicion}, but {expected} in the reference (hop {hop}, ")?;
                 let what = if hop == 0 { "seed at" } else { "expanding" };
                 write!(f, "{what} local node {local}, which is node {global})")
             }
             Self::Count { what, hop, found, expected } => {
                 write!(f, "hop {hop} has {found} {what}, but {expected} in the reference")
             }
-            Self::Overlong { what, found, capacity } => {
-                write!(f, "it reports {found} {what}, more than the {capacity} that it was given room for")
-            }
+        }
+    }
+}
+
+impl fmt::Display for Suspicion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NeverWritten => f.write_str(" (never written)"),
+            Self::Stale { iteration } => write!(f, " (stale: iteration {iteration} has left it there)"),
+            Self::OneBit { bit } => write!(f, " (one bit is wrong: bit {bit})"),
+            Self::Unknown => Ok(()),
         }
     }
 }
@@ -152,31 +171,23 @@ mod tests {
         golden::sample(&graph, &request, Capacity::UNBOUNDED).unwrap()
     }
 
-    fn written(sub: &SubGraph) -> HostBuffers {
-        let buffers = HostBuffers::new(Capacity { nodes: 8, edges: 9 });
-        for buffer in Buffer::ALL {
-            buffers.get(buffer).fill(POISON);
-            for (index, &element) in sub.buffer(buffer).iter().enumerate() {
-                buffers.get(buffer).store(index, element);
-            }
-        }
-        buffers
+    fn wrong(buffer: Buffer, index: usize, found: i32) -> Wrong {
+        Wrong { buffer, index, found }
     }
 
     #[test]
-    fn equal_is_equal() {
+    fn nothing_wrong_is_no_difference() {
         let sub = cycle();
-        assert_eq!(first_difference(&sub, &sub.hops, &written(&sub)), None);
+        assert_eq!(first(&sub, &[], None), None);
+        assert_eq!(counts(&sub, &sub.hops), None);
     }
 
     #[test]
-    fn a_planted_difference_is_found_in_every_element_of_every_buffer() {
+    fn every_element_of_every_buffer_is_named() {
         let sub = cycle();
         assert_eq!((&sub.hops.nodes[..], &sub.hops.edges[..]), (&[2, 2, 2][..], &[4, 4][..]));
         for planted in Buffer::ALL {
             for place in 0..sub.buffer(planted).len() {
-                let buffers = written(&sub);
-                buffers.get(planted).store(place, 77);
                 let edge = match planted {
                     Buffer::Samples => sub.rows.iter().position(|row| row.index() == place).filter(|_| place >= 2),
                     _ => Some(place),
@@ -187,11 +198,12 @@ mod tests {
                     index: place,
                     found: 77,
                     expected: sub.buffer(planted)[place],
+                    suspicion: Suspicion::Unknown,
                     hop: sub.hops.hop_of(planted, place).unwrap(),
                     local: cause as u32,
                     global: sub.samples[cause].get(),
                 };
-                assert_eq!(first_difference(&sub, &sub.hops, &buffers), Some(expected));
+                assert_eq!(first(&sub, &[wrong(planted, place, 77)], None), Some(expected));
             }
         }
     }
@@ -200,11 +212,8 @@ mod tests {
     fn the_first_in_the_order_of_emission_is_reported() {
         let sub = cycle();
         let first_buffer = |planted: &[(Buffer, usize)]| {
-            let buffers = written(&sub);
-            for &(buffer, index) in planted {
-                buffers.get(buffer).store(index, 50);
-            }
-            match first_difference(&sub, &sub.hops, &buffers) {
+            let all: Vec<_> = planted.iter().map(|&(buffer, index)| wrong(buffer, index, 50)).collect();
+            match first(&sub, &all, None) {
                 Some(Difference::Element { buffer, index, .. }) => (buffer, index),
                 other => panic!("{other:?}"),
             }
@@ -214,7 +223,7 @@ mod tests {
         assert_eq!(first_buffer(&[(Buffer::Samples, 4), (Buffer::Edges, 3)]), ("edges", 3));
         assert_eq!(first_buffer(&[(Buffer::Samples, 4), (Buffer::Rows, 4)]), ("samples", 4));
         assert_eq!(first_buffer(&[(Buffer::Cols, 2), (Buffer::Rows, 2), (Buffer::Edges, 2)]), ("rows", 2));
-        assert_eq!(first_buffer(&[(Buffer::Samples, 1), (Buffer::Samples, 0), (Buffer::Rows, 0)]), ("samples", 0));
+        assert_eq!(first_buffer(&[(Buffer::Samples, 0), (Buffer::Rows, 0)]), ("samples", 0));
         assert_eq!(first_buffer(&[(Buffer::Samples, 1), (Buffer::Rows, 0)]), ("samples", 1));
     }
 
@@ -224,7 +233,7 @@ mod tests {
         let check = |change: fn(&mut HopCounts), expected| {
             let mut hops = sub.hops.clone();
             change(&mut hops);
-            assert_eq!(first_difference(&sub, &hops, &written(&sub)), Some(expected));
+            assert_eq!(counts(&sub, &hops), Some(expected));
         };
         let count = |what, hop, found, expected| Difference::Count { what, hop, found, expected };
         check(|hops| hops.nodes[0] = 1, count("nodes", 0, 1, 2));
@@ -233,17 +242,21 @@ mod tests {
         check(|hops| hops.edges[1] = 0, count("edges", 2, 0, 4));
         check(|hops| hops.edges.push(1), count("edges", 3, 1, 0));
         check(|hops| hops.nodes = vec![2, 2], count("nodes", 2, 0, 2));
-        check(|hops| hops.nodes[1] = 5, Difference::Overlong { what: "nodes", found: 9, capacity: 8 });
-        check(|hops| hops.edges[1] = 6, Difference::Overlong { what: "edges", found: 10, capacity: 9 });
     }
 
     #[test]
-    fn sentences() {
+    fn what_a_wrong_element_looks_like_is_said() {
         let sub = cycle();
-        let buffers = written(&sub);
-        buffers.get(Buffer::Rows).store(5, POISON);
+        let mut old = cycle();
+        old.edges[5] = golden::EdgePos::new(9);
+        let right = sub.buffer(Buffer::Edges)[5];
+        let said = |found: i32| first(&sub, &[wrong(Buffer::Edges, 5, found)], Some((3, &old))).unwrap().to_string();
+        assert!(said(POISON).starts_with("edges[5] is -1 (never written), but "));
+        assert!(said(9).starts_with("edges[5] is 9 (stale: iteration 3 has left it there), but "));
+        assert!(said(right ^ 1 << 20).contains(" (one bit is wrong: bit 20), but "));
+        assert!(said(1_000_000).starts_with("edges[5] is 1000000, but "));
         assert_eq!(
-            first_difference(&sub, &sub.hops, &buffers).unwrap().to_string(),
+            first(&sub, &[wrong(Buffer::Rows, 5, POISON)], None).unwrap().to_string(),
             "rows[5] is -1 (never written), but 0 in the reference (hop 2, expanding local node 2, which is node 1)"
         );
     }

@@ -1,7 +1,8 @@
 //! Does a device compute what the reference computes? Element by element, and with other data in every buffer each time.
 //!
 //! In iteration g SLR s samples mini-batch (s + g) mod 3, so consecutive iterations fill every buffer with other data; and
-//! before each run the elements that it is to write are filled with [`POISON`], so a transfer that did nothing is seen.
+//! before each run whatever was in the slot is overwritten with [`POISON`], so a transfer that did nothing is seen. What
+//! arrives is compared where it lies; the verdict comes to the host once, in the end.
 
 mod compare;
 mod report;
@@ -12,10 +13,19 @@ use std::{
 };
 
 use golden::{Buffer, Capacity, CscGraph, Fanout, Progress, Request, SampleError, SubGraph};
-use hw::{Deadline, DeviceError, HostMemory, OutputBuffers, OutputMemory, SLRS, SamplerDevice, Slot, Slr};
+use hw::{DeviceError, HostMemory, SLRS, SamplerDevice, Slr};
 
-use crate::batches::Batches;
-pub use compare::{Difference, POISON, first_difference};
+use crate::{
+    accelerator::{Accelerator, AcceleratorError, Comparison, VERDICT_ELEMENTS},
+    batches::Batches,
+    ledger::Direction,
+    pipeline::{Item, Pipeline, PipelineError, PipelineOptions, Sink, Stop, choose, probe},
+    timeline::Timeline,
+};
+use compare::Wrong;
+
+pub use crate::pipeline::POISON;
+pub use compare::{Difference, Suspicion};
 pub use report::{Located, PortTotals, Reference, Report, SlrTotals, StageTotals};
 
 /// What to verify.
@@ -27,12 +37,34 @@ pub struct Plan {
     pub fanouts: Vec<Fanout>,
     /// The user's seed.
     pub seed: u64,
-    /// How often each SLR samples a mini-batch.
+    /// How often each SLR samples a mini-batch; fewer than 2^31.
     pub iterations: u64,
     /// Elements of the output buffers; see [`Capacity::worst_case`].
     pub capacity: Capacity,
     /// How long one run may take; `None` waits for as long as the device does.
     pub timeout: Option<Duration>,
+    /// How sub-graphs travel.
+    pub transport: Transport,
+}
+
+/// How sub-graphs travel from the device to the comparison.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    /// Slots of the pipeline.
+    pub slots: usize,
+    /// The way; `None` takes the best that works.
+    pub sink: Option<Sink>,
+    /// Where spans are recorded.
+    pub timeline: Timeline,
+    /// What ends it before its time.
+    pub stop: Stop,
+}
+
+impl Default for Transport {
+    /// Two slots, the best way.
+    fn default() -> Self {
+        Self { slots: 2, sink: None, timeline: Timeline::default(), stop: Stop::default() }
+    }
 }
 
 /// Why a verification has no verdict.
@@ -46,70 +78,33 @@ pub enum VerifyError {
         /// Why.
         source: SampleError,
     },
-    /// The device did not take the graph or the buffers.
+    /// The device did not take the graph or the requests.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A run failed.
-    #[error("iteration {iteration}, {slr}, mini-batch {minibatch}: {source}")]
-    Run {
-        /// The iteration, from 0.
-        iteration: u64,
-        /// The SLR.
-        slr: Slr,
-        /// The mini-batch.
-        minibatch: u64,
-        /// Why.
-        source: DeviceError,
-    },
+    /// Sampling, transport or comparison failed.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
 }
 
-/// Four output buffers in host memory, as their reader sees them.
-#[derive(Clone, Debug)]
-pub struct HostBuffers {
-    memory: [Arc<HostMemory>; 4],
-    capacity: Capacity,
-}
-
-impl HostBuffers {
-    /// New buffers of this capacity.
-    pub fn new(capacity: Capacity) -> Self {
-        let elements = |buffer| if buffer == Buffer::Samples { capacity.nodes } else { capacity.edges };
-        Self { memory: Buffer::ALL.map(|buffer| Arc::new(HostMemory::new(elements(buffer)))), capacity }
-    }
-
-    /// One of the four.
-    pub fn get(&self, buffer: Buffer) -> &HostMemory {
-        &self.memory[buffer as usize]
-    }
-
-    /// Elements that fit.
-    pub fn capacity(&self) -> Capacity {
-        self.capacity
-    }
-
-    /// The same memory, to be bound to a device.
-    pub fn outputs(&self) -> OutputBuffers {
-        OutputBuffers::new(self.memory.clone().map(OutputMemory::Host))
-    }
-
-    /// Poisons the elements that a run with this result writes.
-    fn poison(&self, expected: &SubGraph) {
-        for buffer in Buffer::ALL {
-            for index in 0..expected.buffer(buffer).len() {
-                self.get(buffer).store(index, POISON);
-            }
-        }
+impl From<AcceleratorError> for VerifyError {
+    fn from(error: AcceleratorError) -> Self {
+        Self::Pipeline(error.into())
     }
 }
 
-/// Compares a device with the reference until the first difference, or to the end of the plan.
-///
-/// After an error of the device, runs may still be in flight on it.
+/// Which mini-batch an SLR samples in an iteration.
+fn rotation(slr: Slr, iteration: u64) -> usize {
+    (slr.index() + (iteration % SLRS as u64) as usize) % SLRS
+}
+
+/// Compares a device with the reference, to the end of the plan or to a count that differs.
 ///
 /// # Errors
-/// Whatever keeps the comparison from having a result; a difference is a result ([`Report::difference`]).
-pub fn run(
-    device: &dyn SamplerDevice,
+/// Whatever keeps the comparison from having a result; a difference is a result ([`Report::difference`]), also if something
+/// fails after it.
+pub fn run<A: Accelerator>(
+    device: &Arc<dyn SamplerDevice>,
+    accelerator: &Arc<A>,
     graph: &Arc<CscGraph>,
     plan: &Plan,
     progress: &dyn Progress,
@@ -123,47 +118,155 @@ pub fn run(
     for request in &requests {
         request.check(graph, &device.capabilities().limits).map_err(DeviceError::from)?;
     }
+    let (sink, _) = choose(&probe(&**device, &**accelerator), plan.transport.sink).map_err(PipelineError::from)?;
     let begin = Instant::now();
     let expected = sample_all(graph, &requests, plan.capacity, progress)?;
-    let mut report = Report::new(device.capabilities().backend, Reference::new(&expected, begin.elapsed()));
+    let mut report = Report::new(device.capabilities().backend, sink, Reference::new(&expected, begin.elapsed()));
 
     device.load_graph(graph, progress)?;
-    let buffers: [HostBuffers; SLRS] = std::array::from_fn(|_| HostBuffers::new(plan.capacity));
-    for slr in Slr::ALL {
-        device.bind_outputs(slr, SLOT, buffers[slr.index()].outputs())?;
-    }
+    let options = PipelineOptions {
+        slots: plan.transport.slots,
+        capacity: plan.capacity,
+        sink,
+        timeout: plan.timeout,
+        poison: true,
+        timeline: plan.transport.timeline.clone(),
+        stop: plan.transport.stop.clone(),
+    };
+    let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
+    let comparer = Comparer::new(&**accelerator, &expected)?;
 
-    for iteration in 0..plan.iterations {
-        let minibatch = |slr: Slr| ((slr.index() as u64 + iteration % SLRS as u64) % SLRS as u64) as usize;
-        let failed = |slr| move |source| VerifyError::Run { iteration, slr, minibatch: minibatch(slr) as u64, source };
-        for slr in Slr::ALL {
-            buffers[slr.index()].poison(&expected[minibatch(slr)]);
-        }
-        let begin = Instant::now();
-        for slr in Slr::ALL {
-            device.start(slr, SLOT, &requests[minibatch(slr)]).map_err(failed(slr))?;
-        }
-        let mut runs = Vec::with_capacity(SLRS);
-        for slr in Slr::ALL {
-            let deadline = plan.timeout.map_or_else(Deadline::never, Deadline::after);
-            runs.push((slr, device.wait(slr, deadline).map_err(failed(slr))?));
-        }
-        report.sampling += begin.elapsed();
-        for (slr, run) in runs {
-            let m = minibatch(slr);
-            report.slrs[slr.index()].add(&run);
-            if let Some(difference) = first_difference(&expected[m], &run.hops, &buffers[slr.index()]) {
-                report.difference = Some(Located { iteration, slr: slr.index(), minibatch: m as u64, difference });
-                return Ok(report);
-            }
-        }
-        report.iterations += 1;
-        progress.report("iterations verified", report.iterations, plan.iterations);
+    let outcome = pipeline
+        .start(plan.iterations, Arc::new(move |iteration, slr| Some(requests[rotation(slr, iteration)].clone())))
+        .and_then(|()| compare_all(&pipeline, &comparer, plan, &mut report, progress));
+    // A difference explains much that can go wrong after it.
+    report.difference = comparer.verdict(plan.transport.slots)?.or(report.difference);
+    if report.equal() {
+        outcome?;
     }
+    report.transfers = accelerator.ledger().tally();
     Ok(report)
 }
 
-const SLOT: Slot = Slot(0);
+/// Consumes what comes through the pipeline.
+fn compare_all<A: Accelerator>(
+    pipeline: &Pipeline<A>,
+    comparer: &Comparer<'_, A>,
+    plan: &Plan,
+    report: &mut Report,
+    progress: &dyn Progress,
+) -> Result<(), PipelineError> {
+    let stream = &comparer.stream;
+    while let Some(item) = pipeline.acquire()? {
+        pipeline.begin_consume(item.slot, item.generation, stream)?;
+        let difference = comparer.compare(pipeline, &item)?;
+        pipeline.release(item.slot, item.generation, stream)?;
+        for (totals, filled) in report.slrs.iter_mut().zip(item.slrs.iter().flatten()) {
+            totals.add(&filled.report);
+        }
+        report.iterations += 1;
+        progress.report("iterations verified", report.iterations, plan.iterations);
+        if difference.is_some() {
+            report.difference = difference;
+            return Ok(());
+        }
+    }
+    report.pipeline = pipeline.finish()?;
+    Ok(())
+}
+
+/// Compares slots with the reference, in the accelerator's memory.
+struct Comparer<'a, A: Accelerator> {
+    accelerator: &'a A,
+    stream: A::Stream,
+    expected: &'a [SubGraph],
+    /// The same in the accelerator's memory, by mini-batch and buffer.
+    references: Vec<Vec<A::Buffer>>,
+    /// A record for each buffer of each SLR.
+    verdict: A::Buffer,
+}
+
+const RECORDS: usize = SLRS * Buffer::ALL.len();
+
+impl<'a, A: Accelerator> Comparer<'a, A> {
+    fn new(accelerator: &'a A, expected: &'a [SubGraph]) -> Result<Self, AcceleratorError> {
+        let stream = accelerator.stream("consumer".to_owned())?;
+        let mut references = Vec::with_capacity(expected.len());
+        for (minibatch, sub) in expected.iter().enumerate() {
+            let mut buffers = Vec::with_capacity(4);
+            for buffer in Buffer::ALL {
+                let elements = sub.buffer(buffer);
+                let memory = Arc::new(HostMemory::new(elements.len()));
+                elements.iter().enumerate().for_each(|(index, &element)| memory.store(index, element));
+                let label = format!("{} of reference {minibatch}", buffer.name());
+                let pinned = accelerator.pin(format!("{label} (host)"), &memory)?;
+                let there = accelerator.allocate(label, elements.len())?;
+                accelerator.copy(&stream, (Direction::Up, "reference"), &pinned, &there, elements.len())?;
+                buffers.push(there);
+            }
+            references.push(buffers);
+        }
+        let elements = RECORDS * VERDICT_ELEMENTS;
+        let verdict = accelerator.allocate("the verdict".to_owned(), elements)?;
+        accelerator.fill(&stream, "clear the verdict", &verdict, elements, 0)?;
+        // What was pinned for the copies may go now.
+        accelerator.synchronize(&stream)?;
+        Ok(Self { accelerator, stream, expected, references, verdict })
+    }
+
+    /// Gives the comparison of a slot to the stream. A count that differs is known at once.
+    fn compare(&self, pipeline: &Pipeline<A>, item: &Item) -> Result<Option<Located>, AcceleratorError> {
+        let mut difference = None;
+        for (slr, filled) in Slr::ALL.into_iter().zip(&item.slrs) {
+            let Some(filled) = filled else { continue };
+            let minibatch = rotation(slr, item.iteration);
+            for (i, buffer) in Buffer::ALL.into_iter().enumerate() {
+                let work = Comparison {
+                    found: pipeline.view(item.slot, slr, buffer),
+                    expected: &self.references[minibatch][i],
+                    len: filled.counts[i].min(self.expected[minibatch].buffer(buffer).len()),
+                    verdict: &self.verdict,
+                    record: slr.index() * Buffer::ALL.len() + i,
+                    iteration: item.iteration as i32,
+                };
+                self.accelerator.compare(&self.stream, "compare", &work)?;
+            }
+            let (iteration, slr, minibatch) = (item.iteration, slr.index(), minibatch as u64);
+            let located = |difference| Located { iteration, slr, minibatch, difference };
+            let counts = compare::counts(&self.expected[minibatch as usize], &filled.report.hops);
+            difference = difference.or(counts.map(located));
+        }
+        Ok(difference)
+    }
+
+    /// The first difference in an element: the one crossing of the verdict.
+    fn verdict(&self, slots: usize) -> Result<Option<Located>, AcceleratorError> {
+        let records =
+            self.accelerator.download(&self.stream, "verdict", &self.verdict, RECORDS * VERDICT_ELEMENTS)?;
+        let wrong: Vec<_> = records
+            .chunks_exact(VERDICT_ELEMENTS)
+            .enumerate()
+            .filter(|(_, record)| record[0] != 0)
+            .map(|(i, record)| {
+                let (slr, buffer) = (Slr::ALL[i / Buffer::ALL.len()], Buffer::ALL[i % Buffer::ALL.len()]);
+                (record[1] as u64, slr, Wrong { buffer, index: record[2] as usize, found: record[3] })
+            })
+            .collect();
+        let Some(&(iteration, slr, _)) = wrong.iter().min_by_key(|(iteration, slr, _)| (*iteration, *slr)) else {
+            return Ok(None);
+        };
+        let of_run: Vec<_> = wrong
+            .iter()
+            .filter(|&&(other, of, _)| (other, of) == (iteration, slr))
+            .map(|&(_, _, wrong)| wrong)
+            .collect();
+        let sub = |iteration| &self.expected[rotation(slr, iteration)];
+        let before = iteration.checked_sub(slots as u64).map(|before| (before, sub(before)));
+        let minibatch = rotation(slr, iteration) as u64;
+        let first = compare::first(sub(iteration), &of_run, before);
+        Ok(first.map(|difference| Located { iteration, slr: slr.index(), minibatch, difference }))
+    }
+}
 
 fn sample_all(
     graph: &CscGraph,

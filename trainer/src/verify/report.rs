@@ -4,23 +4,30 @@ use std::{fmt, time::Duration};
 
 use golden::SubGraph;
 use hw::{RunReport, SLRS};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::Difference;
-use crate::table::{Table, count, float, scaled};
+use crate::{
+    ledger::Tally,
+    pipeline::{Sink, Totals},
+    table::{Table, count, float, scaled, seconds},
+};
 
 /// The result of a verification.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The back end's name.
     pub backend: &'static str,
-    /// Iterations in which all three SLRs agreed with the reference.
+    /// Iterations that were compared.
     pub iterations: u64,
     /// The first difference, with which the verification ended.
     pub difference: Option<Located>,
-    /// From each start of the three SLRs until the last of them was waited for, in all; JSON: seconds.
-    #[serde(serialize_with = "seconds")]
-    pub sampling: Duration,
+    /// The way that sub-graphs took.
+    pub sink: Sink,
+    /// What the pipeline's stages took; zero if it did not come to its end.
+    pub pipeline: Totals,
+    /// What crossed the bus, if that was counted.
+    pub transfers: Option<Tally>,
     /// What each SLR did.
     pub slrs: [SlrTotals; SLRS],
     /// What the reference did.
@@ -143,9 +150,9 @@ impl SlrTotals {
 }
 
 impl Report {
-    pub(super) fn new(backend: &'static str, reference: Reference) -> Self {
-        let (slrs, sampling) = (Default::default(), Duration::ZERO);
-        Self { backend, iterations: 0, difference: None, sampling, slrs, reference }
+    pub(super) fn new(backend: &'static str, sink: Sink, reference: Reference) -> Self {
+        let (slrs, pipeline) = (Default::default(), Totals::default());
+        Self { backend, iterations: 0, difference: None, sink, pipeline, transfers: None, slrs, reference }
     }
 
     /// Whether nothing differed.
@@ -186,13 +193,13 @@ impl Report {
         counted("edges", |slr| slr.edges, reference.edges);
         counted("nodes", |slr| slr.nodes, reference.nodes);
         let time = |time: Duration| format!("{:.3} s", time.as_secs_f64());
-        table.row("time", each(&|slr| time(slr.time)).into_iter().chain([time(self.sampling), time(reference.time)]));
+        table.row("time", each(&|slr| time(slr.time)).into_iter().chain([time(self.pipeline.wall), time(reference.time)]));
         let rate = |edges: u64, time: Duration| match time.as_secs_f64() {
             seconds if seconds > 0.0 => scaled(float(edges) / seconds),
             _ => "-".to_owned(),
         };
         let edges = sum(|slr| slr.edges);
-        let all = [rate(edges, self.sampling), rate(reference.edges, reference.time)];
+        let all = [rate(edges, self.pipeline.wall), rate(reference.edges, reference.time)];
         table.row("edges/s", each(&|slr| rate(slr.edges, slr.time)).into_iter().chain(all));
 
         if self.slrs.iter().all(|slr| slr.cycles.is_some()) {
@@ -236,10 +243,13 @@ impl Report {
 /// The table and the verdict.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n{}", self.table(), self.verdict())
+        write!(f, "{}", self.table())?;
+        if let Some(overlap) = self.pipeline.overlap() {
+            writeln!(f, "overlap: {overlap}")?;
+        }
+        if let Some(transfers) = &self.transfers {
+            write!(f, "\n{transfers}")?;
+        }
+        writeln!(f, "\n{}", self.verdict())
     }
-}
-
-fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
 }

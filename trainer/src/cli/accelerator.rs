@@ -1,0 +1,115 @@
+//! Where sub-graphs are consumed, how they get there, and what is recorded of that: for every command with a pipeline.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use golden::write;
+use hw::SamplerDevice;
+
+use super::{CliError, interrupt, say};
+use crate::{
+    accelerator::{Accelerator, AcceleratorError, SimulatedOptions},
+    ledger::Ledger,
+    pipeline::{self, MAX_SLOTS, Sink, Stop},
+    timeline::Timeline,
+    verify::Transport,
+};
+
+/// What consumes sub-graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// The processor, in host memory
+    Host,
+    /// A simulated accelerator with memory, streams and random delays, which reports races
+    Simulated,
+    /// An NVIDIA GPU
+    Cuda,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pipeline")]
+pub(super) struct PipelineArgs {
+    /// What consumes sub-graphs
+    #[arg(long, value_enum, default_value = "host")]
+    pub(super) accelerator: Kind,
+    /// Seed of the simulated accelerator's delays [default: 0]
+    #[arg(long, value_name = "U64")]
+    accelerator_seed: Option<u64>,
+    /// How sub-graphs get from the card to it [default: the best way that works]
+    #[arg(long, value_name = "SINK", value_parser = sink)]
+    sink: Option<Sink>,
+    /// Slots of buffers: while one is consumed, the card fills the others
+    #[arg(long, default_value_t = 2, value_name = "S", value_parser = clap::value_parser!(u64).range(2..=MAX_SLOTS as u64))]
+    slots: u64,
+    /// Count and print what crosses the bus
+    #[arg(long)]
+    transfers: bool,
+    /// Write when what was done, for <https://ui.perfetto.dev>; a file that is there is overwritten
+    #[arg(long, value_name = "FILE.json")]
+    trace: Option<PathBuf>,
+}
+
+fn sink(name: &str) -> Result<Sink, String> {
+    let names = Sink::ALL.map(Sink::name).join(", ");
+    Sink::ALL.into_iter().find(|sink| sink.name() == name).ok_or_else(|| format!("the sinks are {names}"))
+}
+
+/// What goes into a trace's file, as an error names it.
+const TRACE: &str = "a trace";
+
+impl PipelineArgs {
+    /// Where transfers are counted, if they are.
+    pub(super) fn ledger(&self) -> Ledger {
+        if self.transfers { Ledger::counting() } else { Ledger::default() }
+    }
+
+    pub(super) fn simulated(&self) -> SimulatedOptions {
+        let default = SimulatedOptions::default();
+        SimulatedOptions { seed: self.accelerator_seed.unwrap_or(default.seed), ..default }
+    }
+
+    /// Refuses what does not go together.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        if self.accelerator_seed.is_some() && self.accelerator != Kind::Simulated {
+            let sentence = "--accelerator-seed is an option of --accelerator simulated; others have no delays to draw";
+            return Err(CliError::Usage(sentence.to_owned()));
+        }
+        self.trace.as_deref().map_or(Ok(()), |trace| Ok(write::check_file(trace, TRACE, true)?))
+    }
+
+    /// Chooses the way, says why, and lets Ctrl-C end what uses it.
+    pub(super) fn transport<A: Accelerator>(
+        &self,
+        device: &dyn SamplerDevice,
+        accelerator: &A,
+    ) -> Result<Transport, CliError> {
+        let probes = pipeline::probe(device, accelerator);
+        let (sink, why) = pipeline::choose(&probes, self.sink).map_err(pipeline::PipelineError::from)?;
+        say(&format!("{}, {why}", accelerator.describe()));
+        let timeline = if self.trace.is_some() { Timeline::recording() } else { Timeline::default() };
+        let stop = Stop::default();
+        interrupt::stops(&stop);
+        Ok(Transport { slots: self.slots as usize, sink: Some(sink), timeline, stop })
+    }
+
+    /// Writes the trace, if one was asked for.
+    pub(super) fn write_trace(&self, timeline: &Timeline, command: &str) -> Result<(), CliError> {
+        let (Some(path), Some(trace)) = (&self.trace, timeline.trace(command)) else { return Ok(()) };
+        let path: &Path = path;
+        write::file(path, TRACE, true, |out| Ok(serde_json::to_writer(out, &trace)?))?;
+        Ok(())
+    }
+}
+
+/// The GPU, or why there is none.
+#[cfg(feature = "cuda")]
+pub(super) fn cuda(ledger: Ledger) -> Result<crate::accelerator::CudaAccelerator, AcceleratorError> {
+    crate::accelerator::CudaAccelerator::new(0, ledger)
+}
+
+/// The GPU, or why there is none.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn cuda(_: Ledger) -> Result<crate::accelerator::HostAccelerator, AcceleratorError> {
+    let reason = "this trisage was built without it; build it with `cargo build --release --features trainer/cuda`";
+    Err(AcceleratorError::Unavailable { accelerator: "CUDA", reason: reason.to_owned() })
+}
