@@ -191,13 +191,15 @@ fn verify_catches_a_broken_kernel() {
         iterations: 3,
         capacity: Capacity { nodes: graph.nodes(), edges: graph.edges() },
         timeout: None,
+        transport: trainer::verify::Transport::default(),
     };
-    let verify = |device: &dyn SamplerDevice| {
-        trainer::verify::run(device, &graph, &plan, &Silent).unwrap_or_else(|e| panic!("{e}")).difference
+    let verify = |device: Arc<dyn SamplerDevice>| {
+        let host = Arc::new(trainer::accelerator::HostAccelerator::default());
+        trainer::verify::run(&device, &host, &graph, &plan, &Silent).unwrap_or_else(|e| panic!("{e}")).difference
     };
-    assert!(verify(&rtl(&rtl_options())).is_none());
-    assert!(verify(&model()).is_none());
-    let broken = verify(&rtl(&with_parameter("CHACHA_ROUNDS", 12))).expect("12 rounds are not 8");
+    assert!(verify(Arc::new(rtl(&rtl_options()))).is_none());
+    assert!(verify(Arc::new(model())).is_none());
+    let broken = verify(Arc::new(rtl(&with_parameter("CHACHA_ROUNDS", 12)))).expect("12 rounds are not 8");
     assert_eq!(broken.iteration, 0);
 }
 

@@ -6,9 +6,7 @@ use std::{
 };
 
 use golden::{Buffer, Capacity, CscGraph, Progress, Request};
-use hw::{
-    Capabilities, Deadline, DeviceError, HostMemory, OutputBuffers, RunReport, SamplerDevice, Slot, Slr,
-};
+use hw::{Capabilities, Deadline, DeviceError, HostMemory, OutputBuffers, RunReport, SamplerDevice, Slot, Slr};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +92,10 @@ impl State {
             }
             Fault::StaleSlot => {
                 for buffer in Buffer::ALL {
-                    self.written.get(&slot).into_iter().for_each(|old| self.restore(slot, buffer, &old[buffer as usize]));
+                    self.written
+                        .get(&slot)
+                        .into_iter()
+                        .for_each(|old| self.restore(slot, buffer, &old[buffer as usize]));
                 }
             }
             Fault::FlippedBit { buffer, index, bit } => {
@@ -171,5 +172,3 @@ impl SamplerDevice for Faulty {
         self.device.finish()
     }
 }
-
-

@@ -9,10 +9,7 @@ use golden::{Capacity, CscGraph, Fanout, Request};
 use hw::{Deadline, DeviceError, Feature, OutputBuffers, RunReport, SLRS, SamplerDevice, Slot, Slr};
 use sim::memory::Timing;
 
-use crate::{
-    batches::Batches,
-    verify::SlrTotals,
-};
+use crate::{batches::Batches, verify::SlrTotals};
 pub use board::{Board, BoardBound, Prediction};
 pub use bound::{Bound, Bounds};
 

@@ -13,7 +13,8 @@ pub mod cli;
 pub mod ledger;
 pub mod pipeline;
 pub mod stats;
-mod sync;
+#[doc(hidden)]
+pub mod sync;
 mod table;
 pub mod timeline;
 pub mod verify;

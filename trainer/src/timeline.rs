@@ -63,7 +63,8 @@ impl Timeline {
         events.extend(tracks.iter().enumerate().map(|(thread, track)| named("thread_name", thread, track)));
         let micros = |time: Instant| time.saturating_duration_since(recording.origin).as_secs_f64() * 1e6;
         for span in &*spans {
-            let args: Map<String, Value> = span.args.iter().map(|&(key, value)| (key.to_owned(), value.into())).collect();
+            let args: Map<String, Value> =
+                span.args.iter().map(|&(key, value)| (key.to_owned(), value.into())).collect();
             let thread = tracks.binary_search(&&*span.track).unwrap_or_default();
             events.push(json!({
                 "name": span.name, "cat": "trisage", "ph": "X", "pid": 1, "tid": thread,

@@ -105,7 +105,7 @@ impl Accelerator for HostAccelerator {
         check_length(site, &"what is expected", len, expected.len())?;
         check_length(site, &"the verdict", (record + 1) * VERDICT_ELEMENTS, verdict.len())?;
         self.ledger.launch(site, len);
-        compare_elements(found, expected, len, Record { verdict, record, iteration });
+        compare_elements(found, expected, len, Record { verdict, number: record, iteration });
         Ok(())
     }
 

@@ -185,13 +185,7 @@ pub trait Accelerator: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`AcceleratorError::Length`], or what went wrong in the stream.
-    fn download(
-        &self,
-        stream: &Self::Stream,
-        site: &'static str,
-        from: &Self::Buffer,
-        len: usize,
-    ) -> Result<Vec<i32>>;
+    fn download(&self, stream: &Self::Stream, site: &'static str, from: &Self::Buffer, len: usize) -> Result<Vec<i32>>;
 
     /// Compares two buffers where they lie.
     ///
@@ -234,15 +228,15 @@ fn compare_elements(found: &HostMemory, expected: &HostMemory, len: usize, recor
 #[derive(Clone, Copy)]
 struct Record<'a> {
     verdict: &'a HostMemory,
-    record: usize,
+    number: usize,
     iteration: i32,
 }
 
 impl Record<'_> {
     fn differs(self, index: usize, found: i32) {
-        let first = self.record * VERDICT_ELEMENTS;
+        let first = self.number * VERDICT_ELEMENTS;
         if self.verdict.load(first) == 0 {
-            for (i, value) in [1, self.iteration, index as i32, found].into_iter().enumerate() {
+            for (i, value) in [1, self.iteration, (index as u32).cast_signed(), found].into_iter().enumerate() {
                 self.verdict.store(first + i, value);
             }
         }

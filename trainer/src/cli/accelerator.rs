@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use golden::write;
 use hw::SamplerDevice;
 
-use super::{CliError, interrupt, say};
+use super::{CliError, interrupt};
 use crate::{
     accelerator::{Accelerator, AcceleratorError, SimulatedOptions},
     ledger::Ledger,
@@ -77,19 +77,19 @@ impl PipelineArgs {
         self.trace.as_deref().map_or(Ok(()), |trace| Ok(write::check_file(trace, TRACE, true)?))
     }
 
-    /// Chooses the way, says why, and lets Ctrl-C end what uses it.
+    /// Chooses the way, with the reason in a sentence, and lets Ctrl-C end what uses it.
     pub(super) fn transport<A: Accelerator>(
         &self,
         device: &dyn SamplerDevice,
         accelerator: &A,
-    ) -> Result<Transport, CliError> {
+    ) -> Result<(Transport, String), CliError> {
         let probes = pipeline::probe(device, accelerator);
         let (sink, why) = pipeline::choose(&probes, self.sink).map_err(pipeline::PipelineError::from)?;
-        say(&format!("{}, {why}", accelerator.describe()));
         let timeline = if self.trace.is_some() { Timeline::recording() } else { Timeline::default() };
         let stop = Stop::default();
         interrupt::stops(&stop);
-        Ok(Transport { slots: self.slots as usize, sink: Some(sink), timeline, stop })
+        let transport = Transport { slots: self.slots as usize, sink: Some(sink), timeline, stop };
+        Ok((transport, format!("{}, {why}", accelerator.describe())))
     }
 
     /// Writes the trace, if one was asked for.

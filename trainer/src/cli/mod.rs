@@ -24,7 +24,8 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use crate::{
-    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, pipeline::PipelineError, verify::VerifyError,
+    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, pipeline::PipelineError,
+    verify::VerifyError,
 };
 
 #[derive(Debug, Parser)]

@@ -11,6 +11,7 @@ use super::{
     faults::FaultArg,
     print, print_json,
     progress::Bar,
+    say,
     source::{BatchArgs, GraphArgs, SamplingArgs},
 };
 use crate::{
@@ -56,7 +57,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Verdict, CliError> {
 
 fn run_on<A: Accelerator>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
     let device = args.device.open()?;
-    let transport = args.pipeline.transport(&*device, &accelerator)?;
+    let (transport, way) = args.pipeline.transport(&*device, &accelerator)?;
     let timeline = transport.timeline.clone();
     let progress = Bar::default();
     let graph = args.graph.load(&progress)?;
@@ -70,6 +71,7 @@ fn run_on<A: Accelerator>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, 
         timeout: args.timeout.map(Duration::from_secs),
         transport,
     };
+    say(&way);
     let tested = args.inject.map_or_else(|| Arc::clone(&device), |fault| fault.into(Arc::clone(&device)));
     let report = verify::run(&tested, &Arc::new(accelerator), &graph, &plan, &progress);
     drop(progress);

@@ -202,8 +202,9 @@ impl<A: Accelerator> Pipeline<A> {
         self.table.release(slot, generation)?;
         let (table, timeline) = (Arc::clone(&self.table), self.timeline.clone());
         let done = move || {
-            let span = table.freed(slot);
+            let span = table.consumed(slot);
             timeline.span("consumer stream", "consume", span, [("generation", generation.0)]);
+            table.freed(slot);
         };
         self.give(stream, Box::new(done))
     }

@@ -67,7 +67,12 @@ impl<A: Accelerator> Producer<A> {
             return Ok(Ok(()));
         };
         let minibatch = request.minibatch;
-        let args = [("iteration", iteration), ("generation", generation.0), ("slot", slot.0.into()), ("mini-batch", minibatch)];
+        let args = [
+            ("iteration", iteration),
+            ("generation", generation.0),
+            ("slot", slot.0.into()),
+            ("mini-batch", minibatch),
+        ];
         let transfer_failed = |source: AcceleratorError| PipelineError::Transfer { iteration, slr, source };
         let run_failed = |source: DeviceError| PipelineError::Run { iteration, slr, minibatch, source };
         self.poison(slot.0 as usize, track).map_err(transfer_failed)?;
@@ -89,17 +94,18 @@ impl<A: Accelerator> Producer<A> {
         for (buffer, count) in Buffer::ALL.into_iter().zip(counts) {
             let room = self.capacity.len_of(buffer);
             if count > room {
-                let what = format!("it reports {count} {}, more than the {room} that it was given room for", buffer.name());
+                let what =
+                    format!("it reports {count} {}, more than the {room} that it was given room for", buffer.name());
                 return Err(run_failed(DeviceError::Protocol { slr, what }));
             }
         }
         if let Some(written) = &mut self.written {
             written[slot.0 as usize] = counts;
         }
-        let mut filled =
-            Filled { minibatch, counts, report, sampling: end - begin, transfer: Duration::ZERO };
+        let mut filled = Filled { minibatch, counts, report, sampling: end - begin, transfer: Duration::ZERO };
         if destination.deliver(&*self.accelerator, &self.stream, counts).map_err(transfer_failed)? {
-            let (table, timeline, track) = (Arc::clone(&self.table), self.timeline.clone(), format!("{track} transfer"));
+            let (table, timeline, track) =
+                (Arc::clone(&self.table), self.timeline.clone(), format!("{track} transfer"));
             let arrived = move || {
                 let now = Instant::now();
                 filled.transfer = now - end;

@@ -1,9 +1,9 @@
 //! How sub-graphs get from the card into the memory in which they are consumed.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use golden::{Buffer, Capacity};
-use hw::{HostMemory, MemorySpace, OutputBuffers, SamplerDevice, Slr};
+use hw::{MemorySpace, OutputBuffers, SamplerDevice, Slr};
 use serde::Serialize;
 
 use super::PipelineError;
@@ -79,13 +79,14 @@ pub fn probe<A: Accelerator>(device: &dyn SamplerDevice, accelerator: &A) -> Vec
     };
     let exports = accelerator.export_space();
     let usable = |sink| match (sink, &exports) {
-        (Sink::InPlace, Ok(MemorySpace::Host)) => writes(MemorySpace::Host),
-        (Sink::InPlace, _) => Err(format!("the consumer does not read host memory, but that of {}", accelerator.describe())),
+        (Sink::InPlace, Ok(MemorySpace::Host)) | (Sink::Staged, _) => writes(MemorySpace::Host),
+        (Sink::InPlace, _) => {
+            Err(format!("the consumer does not read host memory, but that of {}", accelerator.describe()))
+        }
         (Sink::DmaBuf, Ok(MemorySpace::Host)) => Err("the consumer reads host memory".to_owned()),
         (Sink::DmaBuf, Ok(space)) => writes(*space),
         (Sink::DmaBuf, Err(reason)) => Err(reason.clone()),
         (Sink::Bar, _) => writes(MemorySpace::CardBar),
-        (Sink::Staged, _) => writes(MemorySpace::Host),
     };
     Sink::ALL.map(|sink| Probe { sink, usable: usable(sink) }).to_vec()
 }
@@ -153,39 +154,24 @@ impl<A: Accelerator> Destination<A> {
         sink: Sink,
     ) -> Result<Self, PipelineError> {
         let label = |buffer: Buffer, of: &str| format!("{} of {slot}, {slr}{of}", buffer.name());
-        let mut buffers = Vec::with_capacity(4);
-        for buffer in Buffer::ALL {
-            buffers.push(accelerator.allocate(label(buffer, ""), capacity.len_of(buffer))?);
-        }
-        let outputs = match sink {
+        let buffers = four(|buffer| Ok(accelerator.allocate(label(buffer, ""), capacity.len_of(buffer))?))?;
+        let written = match sink {
             Sink::InPlace | Sink::DmaBuf => None,
             Sink::Bar => Some(device.bar_outputs(slr, capacity)?),
             Sink::Staged => Some(OutputBuffers::host(capacity)),
         };
-        let source = match &outputs {
-            None => None,
-            Some(outputs) => {
-                let mut pinned = Vec::with_capacity(4);
-                for buffer in Buffer::ALL {
-                    let elements: &Arc<HostMemory> = outputs.get(buffer).elements().ok_or_else(|| {
-                        let reason = format!("the host cannot address {}", outputs.get(buffer).space());
-                        SinkError::Impossible { sink, reason }
-                    })?;
-                    pinned.push(accelerator.pin(label(buffer, " (written by the card)"), elements)?);
-                }
-                Some(four(pinned))
-            }
-        };
-        let buffers = four(buffers);
-        let outputs = match outputs {
-            Some(outputs) => outputs,
-            None => {
-                let mut exported = Vec::with_capacity(4);
-                for buffer in &buffers {
-                    exported.push(accelerator.export(buffer)?);
-                }
-                OutputBuffers::new(four(exported))
-            }
+        let (outputs, source) = if let Some(outputs) = written {
+            let pin = |buffer| {
+                let memory = outputs.get(buffer);
+                let reason = || format!("the host cannot address {}", memory.space());
+                let elements = memory.elements().ok_or_else(|| SinkError::Impossible { sink, reason: reason() })?;
+                Ok(accelerator.pin(label(buffer, " (written by the card)"), elements)?)
+            };
+            let source = four(pin)?;
+            (outputs, Some(source))
+        } else {
+            let exported = four(|buffer| Ok(accelerator.export(&buffers[buffer as usize])?))?;
+            (OutputBuffers::new(exported), None)
         };
         device.bind_outputs(slr, slot, outputs)?;
         Ok(Self { buffers, source, sink })
@@ -203,7 +189,12 @@ impl<A: Accelerator> Destination<A> {
 
     /// The card has written so many elements of each buffer: enters that in the ledger, and gives `stream` what is left to do
     /// until the consumer has them. Returns whether anything is.
-    pub(super) fn deliver(&self, accelerator: &A, stream: &A::Stream, counts: [usize; 4]) -> Result<bool, AcceleratorError> {
+    pub(super) fn deliver(
+        &self,
+        accelerator: &A,
+        stream: &A::Stream,
+        counts: [usize; 4],
+    ) -> Result<bool, AcceleratorError> {
         let ledger = accelerator.ledger();
         for len in counts {
             let bytes = len * size_of::<i32>();
@@ -226,6 +217,8 @@ impl<A: Accelerator> Destination<A> {
     }
 }
 
-fn four<T>(items: Vec<T>) -> [T; 4] {
-    items.try_into().unwrap_or_else(|_| unreachable!("one item for each of four buffers"))
+/// One thing for each buffer.
+fn four<T>(make: impl FnMut(Buffer) -> Result<T, PipelineError>) -> Result<[T; 4], PipelineError> {
+    let all: Vec<T> = Buffer::ALL.into_iter().map(make).collect::<Result<_, _>>()?;
+    Ok(all.try_into().unwrap_or_else(|_| unreachable!("there are four buffers")))
 }

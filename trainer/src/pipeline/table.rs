@@ -223,7 +223,7 @@ impl Table {
     }
 
     /// The consumer's stream has done its work on a slot. Returns from when to when that was.
-    pub(super) fn freed(&self, slot: Slot) -> [Instant; 2] {
+    pub(super) fn consumed(&self, slot: Slot) -> [Instant; 2] {
         let mut state = self.lock();
         let end = Instant::now();
         // It may have come to this slot while it had work on another.
@@ -231,10 +231,13 @@ impl Table {
         state.consumed = end;
         state.totals.consuming += end.saturating_duration_since(begin);
         state.totals.wall = end - state.begun;
-        state.slots.free(slot);
-        drop(state);
-        self.changed();
         [begin.min(end), end]
+    }
+
+    /// A slot that was released may be filled again.
+    pub(super) fn freed(&self, slot: Slot) {
+        self.lock().slots.free(slot);
+        self.changed();
     }
 
     /// Waits until everything that was released is free, and tells what it all took.

@@ -87,7 +87,10 @@ impl Totals {
 impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stages_over_wall, wall_over_longest, longest } = self;
-        write!(f, "{stages_over_wall:.2} stages at a time; wall time is {wall_over_longest:.3} of the longest stage ({longest})")
+        write!(
+            f,
+            "{stages_over_wall:.2} stages at a time; wall time is {wall_over_longest:.3} of the longest stage ({longest})"
+        )
     }
 }
 

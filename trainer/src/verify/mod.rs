@@ -227,7 +227,7 @@ impl<'a, A: Accelerator> Comparer<'a, A> {
                     len: filled.counts[i].min(self.expected[minibatch].buffer(buffer).len()),
                     verdict: &self.verdict,
                     record: slr.index() * Buffer::ALL.len() + i,
-                    iteration: item.iteration as i32,
+                    iteration: (item.iteration as u32).cast_signed(),
                 };
                 self.accelerator.compare(&self.stream, "compare", &work)?;
             }
@@ -241,15 +241,16 @@ impl<'a, A: Accelerator> Comparer<'a, A> {
 
     /// The first difference in an element: the one crossing of the verdict.
     fn verdict(&self, slots: usize) -> Result<Option<Located>, AcceleratorError> {
-        let records =
-            self.accelerator.download(&self.stream, "verdict", &self.verdict, RECORDS * VERDICT_ELEMENTS)?;
+        let records = self.accelerator.download(&self.stream, "verdict", &self.verdict, RECORDS * VERDICT_ELEMENTS)?;
         let wrong: Vec<_> = records
             .chunks_exact(VERDICT_ELEMENTS)
             .enumerate()
             .filter(|(_, record)| record[0] != 0)
             .map(|(i, record)| {
                 let (slr, buffer) = (Slr::ALL[i / Buffer::ALL.len()], Buffer::ALL[i % Buffer::ALL.len()]);
-                (record[1] as u64, slr, Wrong { buffer, index: record[2] as usize, found: record[3] })
+                let [_, iteration, index, found] = [0, 1, 2, 3].map(|field| record[field]);
+                let index = index.cast_unsigned() as usize;
+                (u64::from(iteration.cast_unsigned()), slr, Wrong { buffer, index, found })
             })
             .collect();
         let Some(&(iteration, slr, _)) = wrong.iter().min_by_key(|(iteration, slr, _)| (*iteration, *slr)) else {

@@ -193,7 +193,10 @@ impl Report {
         counted("edges", |slr| slr.edges, reference.edges);
         counted("nodes", |slr| slr.nodes, reference.nodes);
         let time = |time: Duration| format!("{:.3} s", time.as_secs_f64());
-        table.row("time", each(&|slr| time(slr.time)).into_iter().chain([time(self.pipeline.wall), time(reference.time)]));
+        table.row(
+            "time",
+            each(&|slr| time(slr.time)).into_iter().chain([time(self.pipeline.wall), time(reference.time)]),
+        );
         let rate = |edges: u64, time: Duration| match time.as_secs_f64() {
             seconds if seconds > 0.0 => scaled(float(edges) / seconds),
             _ => "-".to_owned(),

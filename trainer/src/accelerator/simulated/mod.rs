@@ -272,7 +272,7 @@ impl Accelerator for SimulatedAccelerator {
         let buffers = [(found, Kind::Read), (expected, Kind::Read), (verdict, Kind::Write)];
         let [found, expected, verdict] = [found, expected, verdict].map(|buffer| Arc::clone(&buffer.elements));
         self.launch(stream, site, &buffers, move || {
-            compare_elements(&found, &expected, len, Record { verdict: &verdict, record, iteration });
+            compare_elements(&found, &expected, len, Record { verdict: &verdict, number: record, iteration });
         })
     }
 

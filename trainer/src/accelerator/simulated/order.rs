@@ -88,7 +88,11 @@ pub struct Race {
 
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "race on {}: {} may not be done when {}; no event or wait orders them", self.buffer, self.first, self.second)
+        write!(
+            f,
+            "race on {}: {} may not be done when {}; no event or wait orders them",
+            self.buffer, self.first, self.second
+        )
     }
 }
 
