@@ -65,6 +65,11 @@ bench-rtl *args: _verilator _rust
         {{ trisage }} bench rtl "${graphs[@]}" --batch-size 256 --fanouts 10,10,10 --fanouts 15,10,5 \
             --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"
 
+# Measure how well sampling and consuming overlap, with a consumer that is as slow as the card
+bench-overlap *args: _rust
+    @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated \
+        --graph gen:power-law:shape=products,scale=1/16,seed=1 "$@"
+
 # Measure which lines of the RTL its tests reach; what they do not reach is explained in hw/rtl/uncovered.txt
 rtl-coverage: _verilator _rust
     @rm -rf target/coverage && mkdir -p target/coverage

@@ -191,7 +191,7 @@ fn verify_catches_a_broken_kernel() {
         iterations: 3,
         capacity: Capacity { nodes: graph.nodes(), edges: graph.edges() },
         timeout: None,
-        transport: trainer::verify::Transport::default(),
+        transport: trainer::pipeline::Transport::default(),
     };
     let verify = |device: Arc<dyn SamplerDevice>| {
         let host = Arc::new(trainer::accelerator::HostAccelerator::default());

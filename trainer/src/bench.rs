@@ -2,6 +2,7 @@
 
 mod board;
 mod bound;
+mod overlap;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use sim::memory::Timing;
 use crate::{batches::Batches, verify::SlrTotals};
 pub use board::{Board, BoardBound, Prediction};
 pub use bound::{Bound, Bounds};
+pub use overlap::{Overlapping, overlap};
 
 /// What is sampled.
 #[derive(Clone, Debug)]

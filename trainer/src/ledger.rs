@@ -32,7 +32,7 @@ impl Direction {
 
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::Up => "up",
             Self::Down => "down",
             Self::P2p => "p2p",

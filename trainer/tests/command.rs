@@ -29,6 +29,11 @@ fn error(line: &str) -> String {
     let message = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(code(&output), 2, "{line}: {message}");
     assert_eq!(stdout(&output), "", "{line}");
+    // The way through the pipeline may stand before it.
+    let message = match message.split_once('\n') {
+        Some((way, rest)) if !way.starts_with("error: ") && way.contains(", sink '") => rest.to_owned(),
+        _ => message,
+    };
     assert!(message.starts_with("error: "), "{line}: {message}");
     assert!(!message.contains("panicked"), "{line}: {message}");
     message
@@ -226,4 +231,107 @@ fn seed_nodes_come_from_a_file() {
         json("sample --graph gen:path:nodes=50 --fanouts 0 --json --seeds 40,7,21")["sha256"]
     );
     assert_eq!(line("--batch-size 2", &file)["nodes"], 2);
+}
+
+#[test]
+fn verify_says_which_way_it_took_and_what_crossed_the_bus() {
+    let line = "verify --graph gen:star:nodes=500 --fanouts 5,5 --batch-size 64 --accelerator simulated --slots 3";
+    let output = trisage(&format!("{line} --transfers --iterations 4"));
+    let message = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(code(&output), 0, "{message}");
+    assert!(
+        message.starts_with("simulated accelerator, sink 'dma-buf' (the card writes accelerator memory): "),
+        "{message}"
+    );
+    let words: Vec<_> = stdout(&output).split_whitespace().map(str::to_owned).collect();
+    assert!(words.windows(4).any(|words| words == ["p2p", "in", "all", "48"]), "{}", stdout(&output));
+    assert!(stdout(&output).contains("stages at a time; wall time is "), "{}", stdout(&output));
+    let report = json(&format!("{line} --transfers --iterations 4 --sink staged --json"));
+    assert_eq!(report["sink"], "staged");
+    let crossings = report["transfers"]["crossings"].as_array().unwrap();
+    let site = |name: &str| crossings.iter().find(|crossing| crossing["site"] == name).unwrap()["count"].clone();
+    assert_eq!([site("copy of the host region"), site("verdict")], [48, 1]);
+    assert_eq!(json(&format!("{line} --json"))["transfers"], serde_json::Value::Null);
+}
+
+#[test]
+fn verify_finds_a_fault_on_request() {
+    for (fault, words) in [
+        ("skipped-write", "rows[0] is -1 (never written)"),
+        ("stale-slot", "(stale: iteration 2 has left it there)"),
+        ("flipped-bit", "(one bit is wrong: bit 3)"),
+        ("short-count", "in the reference"),
+    ] {
+        let line = format!("verify --graph gen:multi:nodes=500 --fanouts 5,5 --iterations 6 --inject {fault}@4:1");
+        let output = trisage(&line);
+        assert_eq!(code(&output), 1, "{line}");
+        assert!(stdout(&output).contains("DIFFERENT: back end 'model', iteration 4, SLR1, mini-batch 2: "), "{line}");
+        assert!(stdout(&output).contains(words), "{line}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn a_trace_is_written_whole_or_refused_before_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    let line = |path: &Path| format!("verify --graph gen:path:nodes=50 --fanouts 2 --trace {}", path.display());
+    assert_eq!(code(&trisage(&line(&file))), 0);
+    let trace: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    assert_eq!(events.iter().filter(|event| event["name"] == "sample").count(), 9);
+    assert!(error(&line(folder.path())).contains("a trace"));
+    assert!(error(&line(&folder.path().join("none/trace.json"))).contains("none"));
+}
+
+#[test]
+fn what_is_not_there_is_refused_in_a_sentence() {
+    let line = "verify --graph gen:path:nodes=50 --fanouts 2";
+    assert_eq!(
+        error(&format!("{line} --sink dma-buf")),
+        "error: sink 'dma-buf' is not possible here: the consumer reads host memory\n"
+    );
+    let message = error(&format!("{line} --accelerator-seed 3"));
+    assert!(message.starts_with("error: --accelerator-seed is an option of --accelerator simulated"), "{message}");
+    for (option, words) in [
+        ("--slots 1", "2..=64"),
+        ("--sink usb", "in-place, dma-buf, bar, staged"),
+        ("--inject x@1:1", "flipped-bit@4:1"),
+    ] {
+        let output = trisage(&format!("{line} {option}"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((code(&output), message.contains(words)), (2, true), "{message}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_run_in_a_sentence() {
+    let mut child = command("verify --graph gen:star:nodes=500 --fanouts 5,5 --iterations 2000000000")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has begun when it says which way it takes; then it is in the loop, or will be.
+    let mut line = String::new();
+    let mut messages = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut messages, &mut line).unwrap();
+    assert!(line.starts_with("host memory, sink 'in-place'"), "{line}");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let status = child.wait().unwrap();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut messages, &mut rest).unwrap();
+    assert_eq!(status.code(), Some(130), "{rest}");
+    assert!(rest.starts_with("error: stopped after ") && rest.ends_with(" iterations\n"), "{rest}");
+}
+
+#[test]
+fn overlap_is_measured_against_one_by_one() {
+    let line = "bench overlap --graph gen:star:nodes=3000 --fanouts 5,5 --batch-size 64 --iterations 5 --json";
+    for accelerator in ["host", "simulated"] {
+        let result = json(&format!("{line} --accelerator {accelerator}"));
+        assert_eq!(result["pipelined"]["iterations"], 5);
+        assert_eq!(result["one_by_one"]["iterations"], 5);
+        assert!(result["speedup"].as_f64().unwrap() > 0.0, "{result}");
+    }
 }

@@ -24,8 +24,7 @@ use rand_chacha::{
 use trainer::{
     accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator, SimulatedOptions},
     ledger::Ledger,
-    pipeline::{Pipeline, PipelineError, PipelineOptions, Sink, Stop},
-    timeline::Timeline,
+    pipeline::{Pipeline, PipelineError, PipelineOptions, Sink, Transport},
 };
 
 use scripted::{Behaviour, CAPACITY, Scripted, request};
@@ -79,18 +78,19 @@ fn run_on<A: Accelerator>(dice: &mut Dice, accelerator: &Arc<A>, sinks: &[Sink])
         _ => Behaviour::Write(3, 4),
     };
     let hangs = matches!(bad, Behaviour::Hang);
-    let device = Scripted::new(move |slr, run| {
-        if (slr.index(), run) == (bad_slr, bad_run) { bad.clone() } else { Behaviour::Write(3, 4) }
-    });
-    let options = PipelineOptions {
+    let device =
+        Scripted::new(
+            move |slr, run| {
+                if (slr.index(), run) == (bad_slr, bad_run) { bad.clone() } else { Behaviour::Write(3, 4) }
+            },
+        );
+    let transport = Transport {
         slots: 2 + dice.below(3) as usize,
-        capacity: CAPACITY,
-        sink: sinks[dice.below(sinks.len() as u32) as usize],
-        timeout: None,
-        poison: dice.one_in(2),
-        timeline: Timeline::default(),
-        stop: Stop::default(),
+        sink: Some(sinks[dice.below(sinks.len() as u32) as usize]),
+        ..Transport::default()
     };
+    let stop = transport.stop.clone();
+    let options = PipelineOptions { transport, capacity: CAPACITY, timeout: None, poison: dice.one_in(2) };
     let pipeline =
         Pipeline::new(Arc::clone(&device) as Arc<dyn SamplerDevice>, Arc::clone(accelerator), &options).unwrap();
     let stream = accelerator.stream("test".into()).unwrap();
@@ -98,7 +98,7 @@ fn run_on<A: Accelerator>(dice: &mut Dice, accelerator: &Arc<A>, sinks: &[Sink])
     let (mut steps, stopped) = (dice.below(25), dice.one_in(4));
     let patience = AtomicU64::new(u64::from(dice.below(50)));
     thread::scope(|scope| {
-        let (stop, patience, watched) = (&options.stop, &patience, &device);
+        let (stop, patience, watched) = (&stop, &patience, &device);
         if stopped || hangs {
             scope.spawn(move || {
                 // The hanging run has begun, or a random time has passed.
@@ -170,7 +170,9 @@ fn nothing_is_left_and_nothing_hangs() {
     }
     println!("whole, dropped, failed, stopped: {ends:?}");
     assert!(ends.iter().all(|&n| n > CASES / 50), "each is tried often: {ends:?}");
-    let left: Vec<_> =
-        threads().into_iter().filter(|name| ["producer", "stream", "scripted"].iter().any(|n| name.starts_with(n))).collect();
+    let left: Vec<_> = threads()
+        .into_iter()
+        .filter(|name| ["producer", "stream", "scripted"].iter().any(|n| name.starts_with(n)))
+        .collect();
     assert_eq!(left, Vec::<String>::new());
 }

@@ -12,8 +12,8 @@ use trainer::{
     accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator, SimulatedOptions},
     batches::Batches,
     ledger::Ledger,
-    pipeline::{PipelineError, Sink},
-    verify::{self, Difference, Located, POISON, Plan, Report, Suspicion, Transport, VerifyError},
+    pipeline::{PipelineError, Sink, Transport},
+    verify::{self, Difference, Located, POISON, Plan, Report, Suspicion, VerifyError},
 };
 
 fn model() -> Arc<dyn SamplerDevice> {
@@ -95,7 +95,12 @@ fn a_flipped_bit_is_found_where_it_is() {
     assert_eq!((found.iteration, found.slr, found.minibatch), (5, 1, 0));
     match found.difference {
         Difference::Element {
-            buffer: "rows", index: 2, suspicion: Suspicion::OneBit { bit: 20 }, hop: 1, local: 0, ..
+            buffer: "rows",
+            index: 2,
+            suspicion: Suspicion::OneBit { bit: 20 },
+            hop: 1,
+            local: 0,
+            ..
         } => {}
         other => panic!("{other:?}"),
     }
@@ -107,7 +112,9 @@ fn a_skipped_write_is_found() {
         let found = difference(3, Fault::SkippedWrite(buffer));
         assert_eq!((found.iteration, found.slr, found.minibatch), (3, 1, 1));
         match found.difference {
-            Difference::Element { buffer: name, index: 0, found: POISON, suspicion: Suspicion::NeverWritten, .. } => {
+            Difference::Element {
+                buffer: name, index: 0, found: POISON, suspicion: Suspicion::NeverWritten, ..
+            } => {
                 assert_eq!(name, buffer.name());
             }
             other => panic!("{other:?}"),
@@ -157,18 +164,16 @@ fn a_run_that_fails_is_named_and_a_difference_before_it_comes_first() {
     device.load_graph(&ring(), &Silent).unwrap();
     let [slr, ..] = Slr::ALL;
     device.bind_outputs(slr, hw::Slot(0), hw::OutputBuffers::host(plan(1, 2).capacity)).unwrap();
-    let request = golden::Request {
-        seed: 1,
-        minibatch: 0,
-        seeds: plan(1, 2).batches.get(0),
-        fanouts: plan(1, 2).fanouts,
-    };
+    let request =
+        golden::Request { seed: 1, minibatch: 0, seeds: plan(1, 2).batches.get(0), fanouts: plan(1, 2).fanouts };
     device.start(slr, hw::Slot(0), &request).unwrap();
     device.cancel(slr);
-    let error =
-        verify::run(&device, &Arc::new(HostAccelerator::default()), &ring(), &plan(3, 2), &Silent).unwrap_err();
+    let error = verify::run(&device, &Arc::new(HostAccelerator::default()), &ring(), &plan(3, 2), &Silent).unwrap_err();
     assert!(
-        matches!(error, VerifyError::Device(DeviceError::Poisoned { .. }) | VerifyError::Pipeline(PipelineError::Run { .. })),
+        matches!(
+            error,
+            VerifyError::Device(DeviceError::Poisoned { .. }) | VerifyError::Pipeline(PipelineError::Run { .. })
+        ),
         "{error}"
     );
     assert!(error.to_string().contains("SLR0 cannot be used any more after an earlier error"), "{error}");

@@ -10,9 +10,8 @@ use super::{CliError, interrupt};
 use crate::{
     accelerator::{Accelerator, AcceleratorError, SimulatedOptions},
     ledger::Ledger,
-    pipeline::{self, MAX_SLOTS, Sink, Stop},
+    pipeline::{self, MAX_SLOTS, Sink, Stop, Transport},
     timeline::Timeline,
-    verify::Transport,
 };
 
 /// What consumes sub-graphs.

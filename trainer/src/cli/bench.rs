@@ -1,5 +1,7 @@
 //! `trisage bench`.
 
+mod overlap;
+
 use std::{
     ffi::{OsStr, OsString},
     fmt,
@@ -37,6 +39,8 @@ pub(super) enum BenchCommand {
     Rtl(RtlArgs),
     /// Foretell with the software model how fast a board would be: a prediction with stated assumptions, not a measurement
     Model(ModelArgs),
+    /// Measure how well sampling and consuming overlap, with a consumer that is as slow as the card
+    Overlap(overlap::OverlapArgs),
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +150,7 @@ pub(super) fn run(command: &BenchCommand) -> Result<(), CliError> {
     match command {
         BenchCommand::Rtl(args) => args.run(),
         BenchCommand::Model(args) => args.run(),
+        BenchCommand::Overlap(args) => args.run(),
     }
 }
 

@@ -47,6 +47,11 @@ pub(super) struct ReadArgs {
 }
 
 impl GraphArgs {
+    /// As it was given.
+    pub(super) fn name(&self) -> &OsStr {
+        &self.graph
+    }
+
     pub(super) fn load(&self, progress: &dyn Progress) -> Result<Arc<CscGraph>, CliError> {
         self.reading.load("--graph", &self.graph, progress).map(Arc::new)
     }

@@ -71,6 +71,7 @@ fn run_on<A: Accelerator>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, 
         timeout: args.timeout.map(Duration::from_secs),
         transport,
     };
+    plan.check(&*device, &graph)?;
     say(&way);
     let tested = args.inject.map_or_else(|| Arc::clone(&device), |fault| fault.into(Arc::clone(&device)));
     let report = verify::run(&tested, &Arc::new(accelerator), &graph, &plan, &progress);

@@ -46,23 +46,37 @@ pub use totals::{Overlap, ProducerTimes, Totals};
 /// What buffers are filled with before a run, if that is wished for. No element of a sub-graph is negative.
 pub const POISON: i32 = -1;
 
+/// How sub-graphs travel from the card to the consumer.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    /// Slots, 2 to [`MAX_SLOTS`].
+    pub slots: usize,
+    /// The way; `None` takes the best that works.
+    pub sink: Option<Sink>,
+    /// Where spans are recorded.
+    pub timeline: Timeline,
+    /// What ends it before its time.
+    pub stop: Stop,
+}
+
+impl Default for Transport {
+    /// Two slots, the best way.
+    fn default() -> Self {
+        Self { slots: 2, sink: None, timeline: Timeline::default(), stop: Stop::default() }
+    }
+}
+
 /// How a pipeline is built.
 #[derive(Clone, Debug)]
 pub struct PipelineOptions {
-    /// Slots, at least 2.
-    pub slots: usize,
+    /// How sub-graphs travel.
+    pub transport: Transport,
     /// Elements of each buffer.
     pub capacity: Capacity,
-    /// The way from card to consumer, as [`choose`] has found it.
-    pub sink: Sink,
     /// How long one run may take; `None` waits for as long as the device does.
     pub timeout: Option<Duration>,
     /// Fill what the last generation has left in a buffer with [`POISON`] before the card writes it again.
     pub poison: bool,
-    /// Where spans are recorded.
-    pub timeline: Timeline,
-    /// What stops it from outside.
-    pub stop: Stop,
 }
 
 /// The most slots that a pipeline has.
@@ -75,6 +89,7 @@ pub struct Pipeline<A: Accelerator> {
     device: Arc<dyn SamplerDevice>,
     accelerator: Arc<A>,
     table: Arc<Table>,
+    sink: Sink,
     timeline: Timeline,
     /// Buffers by slot and SLR.
     views: Vec<[[A::Buffer; 4]; SLRS]>,
@@ -98,15 +113,18 @@ impl<A: Accelerator> Pipeline<A> {
         accelerator: Arc<A>,
         options: &PipelineOptions,
     ) -> Result<Self, PipelineError> {
-        let &PipelineOptions { slots, capacity, sink, timeout, poison, .. } = options;
+        let &PipelineOptions { ref transport, capacity, timeout, poison } = options;
+        let slots = transport.slots;
         assert!((2..=MAX_SLOTS).contains(&slots), "a pipeline has 2 to {MAX_SLOTS} slots, not {slots}");
+        let (sink, _) = choose(&probe(&*device, &*accelerator), transport.sink)?;
         let table = Arc::new(Table::new(slots));
-        options.stop.watch(&table);
+        transport.stop.watch(&table);
         let mut pipeline = Self {
             device,
             accelerator,
             table,
-            timeline: options.timeline.clone(),
+            sink,
+            timeline: transport.timeline.clone(),
             views: Vec::with_capacity(slots),
             consumers: Mutex::new(vec![None; slots]),
             producers: Vec::with_capacity(SLRS),
@@ -125,7 +143,7 @@ impl<A: Accelerator> Pipeline<A> {
                 device: Arc::clone(device),
                 accelerator: Arc::clone(accelerator),
                 table: Arc::clone(&pipeline.table),
-                timeline: options.timeline.clone(),
+                timeline: transport.timeline.clone(),
                 slots: destinations,
                 capacity,
                 timeout,
@@ -149,6 +167,11 @@ impl<A: Accelerator> Pipeline<A> {
     /// What the consumer's streams belong to.
     pub fn accelerator(&self) -> &Arc<A> {
         &self.accelerator
+    }
+
+    /// The way that sub-graphs take.
+    pub fn sink(&self) -> Sink {
+        self.sink
     }
 
     /// Begins with `iterations` iterations; `requests` says what each SLR samples in each.

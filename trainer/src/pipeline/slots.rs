@@ -308,14 +308,14 @@ mod tests {
     fn an_slr_may_be_ahead_of_another_by_all_slots_but_no_more() {
         let mut table = Slots::new(2);
         table.extend(5);
-        let [fast, slow, _] = Slr::ALL;
+        let [hare, tortoise, _] = Slr::ALL;
         for g in 0..2 {
-            let (slot, generation) = table.begin_fill(fast).unwrap();
+            let (slot, generation) = table.begin_fill(hare).unwrap();
             assert_eq!(generation, Generation(g));
             table.filled(slot);
         }
-        assert_eq!(table.begin_fill(slow), Some((Slot(0), Generation(0))));
-        assert_eq!(table.begin_fill(fast), None);
+        assert_eq!(table.begin_fill(tortoise), Some((Slot(0), Generation(0))));
+        assert_eq!(table.begin_fill(hare), None);
     }
 
     #[test]

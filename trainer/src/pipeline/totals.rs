@@ -43,7 +43,7 @@ pub struct Totals {
 }
 
 /// How well stages overlapped.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Overlap {
     /// Time of all stages over wall time: 1 is one after the other, and more is better.
     pub stages_over_wall: f64,
@@ -55,6 +55,20 @@ pub struct Overlap {
 }
 
 impl Totals {
+    /// Adds what another start has taken.
+    pub fn add(&mut self, other: &Self) {
+        self.iterations += other.iterations;
+        self.wall += other.wall;
+        self.consuming += other.consuming;
+        self.starved += other.starved;
+        for (times, more) in self.slrs.iter_mut().zip(&other.slrs) {
+            times.sampling += more.sampling;
+            times.transfer += more.transfer;
+            times.poisoning += more.poisoning;
+            times.waiting += more.waiting;
+        }
+    }
+
     /// The stages, and how long each was at work.
     pub fn stages(&self) -> Vec<(&'static str, Duration)> {
         const SAMPLING: [&str; SLRS] = ["sampling, SLR0", "sampling, SLR1", "sampling, SLR2"];

@@ -19,8 +19,7 @@ use crate::{
     accelerator::{Accelerator, AcceleratorError, Comparison, VERDICT_ELEMENTS},
     batches::Batches,
     ledger::Direction,
-    pipeline::{Item, Pipeline, PipelineError, PipelineOptions, Sink, Stop, choose, probe},
-    timeline::Timeline,
+    pipeline::{Item, Pipeline, PipelineError, PipelineOptions, Transport},
 };
 use compare::Wrong;
 
@@ -47,23 +46,23 @@ pub struct Plan {
     pub transport: Transport,
 }
 
-/// How sub-graphs travel from the device to the comparison.
-#[derive(Clone, Debug)]
-pub struct Transport {
-    /// Slots of the pipeline.
-    pub slots: usize,
-    /// The way; `None` takes the best that works.
-    pub sink: Option<Sink>,
-    /// Where spans are recorded.
-    pub timeline: Timeline,
-    /// What ends it before its time.
-    pub stop: Stop,
-}
+impl Plan {
+    fn requests(&self) -> [Request; SLRS] {
+        std::array::from_fn(|minibatch| Request {
+            seed: self.seed,
+            minibatch: minibatch as u64,
+            seeds: self.batches.get(minibatch as u64),
+            fanouts: self.fanouts.clone(),
+        })
+    }
 
-impl Default for Transport {
-    /// Two slots, the best way.
-    fn default() -> Self {
-        Self { slots: 2, sink: None, timeline: Timeline::default(), stop: Stop::default() }
+    /// Whether the device takes the mini-batches, before anything is sampled.
+    ///
+    /// # Errors
+    /// [`DeviceError::Request`].
+    pub fn check(&self, device: &dyn SamplerDevice, graph: &CscGraph) -> Result<(), DeviceError> {
+        let limits = &device.capabilities().limits;
+        self.requests().iter().try_for_each(|request| Ok(request.check(graph, limits)?))
     }
 }
 
@@ -109,31 +108,21 @@ pub fn run<A: Accelerator>(
     plan: &Plan,
     progress: &dyn Progress,
 ) -> Result<Report, VerifyError> {
-    let requests: [Request; SLRS] = std::array::from_fn(|minibatch| Request {
-        seed: plan.seed,
-        minibatch: minibatch as u64,
-        seeds: plan.batches.get(minibatch as u64),
-        fanouts: plan.fanouts.clone(),
-    });
-    for request in &requests {
-        request.check(graph, &device.capabilities().limits).map_err(DeviceError::from)?;
-    }
-    let (sink, _) = choose(&probe(&**device, &**accelerator), plan.transport.sink).map_err(PipelineError::from)?;
+    plan.check(&**device, graph)?;
+    let requests = plan.requests();
     let begin = Instant::now();
     let expected = sample_all(graph, &requests, plan.capacity, progress)?;
-    let mut report = Report::new(device.capabilities().backend, sink, Reference::new(&expected, begin.elapsed()));
+    let reference = Reference::new(&expected, begin.elapsed());
 
     device.load_graph(graph, progress)?;
     let options = PipelineOptions {
-        slots: plan.transport.slots,
+        transport: plan.transport.clone(),
         capacity: plan.capacity,
-        sink,
         timeout: plan.timeout,
         poison: true,
-        timeline: plan.transport.timeline.clone(),
-        stop: plan.transport.stop.clone(),
     };
     let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
+    let mut report = Report::new(device.capabilities().backend, pipeline.sink(), reference);
     let comparer = Comparer::new(&**accelerator, &expected)?;
 
     let outcome = pipeline

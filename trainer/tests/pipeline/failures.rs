@@ -10,7 +10,7 @@ use hw::{DeviceError, SamplerDevice, Slr};
 use sim::model::{ModelOptions, SoftwareModel};
 use trainer::{
     accelerator::Accelerator,
-    pipeline::{self, PipelineError, Probe, Sink, SinkError, choose, probe},
+    pipeline::{PipelineError, Probe, Sink, SinkError, choose, probe},
 };
 
 use super::{
@@ -110,8 +110,8 @@ fn stopping_wakes_who_waits() {
         while device.runs(Slr::ALL[0]) < 3 {
             thread::yield_now();
         }
-        assert!(options.stop.stop());
-        assert!(!options.stop.stop(), "the second time it is no news");
+        assert!(options.transport.stop.stop());
+        assert!(!options.transport.stop.stop(), "the second time it is no news");
     });
     // The hanging runs end with it.
     drop(pipeline);
@@ -187,16 +187,19 @@ fn buffers_that_a_device_cannot_write_are_refused() {
         }
     }
     let scripted = Scripted::writing(1, 1);
-    let mut capabilities = scripted.capabilities().clone();
-    capabilities.output_spaces.clear();
-    let far = Arc::new(Far(scripted, capabilities));
-    let refused = choose(&probe(&*far, &*simulated(0)), None).unwrap_err();
-    assert!(refused.to_string().contains("back end 'scripted' cannot write"), "{refused}");
+    // It claims to write anything, and then refuses.
+    let far = Arc::new(Far(Arc::clone(&scripted), scripted.capabilities().clone()));
     let error = new_pipeline(&far, &simulated(0), &options(2, Sink::DmaBuf)).err().unwrap();
     assert!(matches!(error, PipelineError::Device(DeviceError::OutputSpace { .. })), "{error}");
     // It has no memory behind a BAR either.
     let error = new_pipeline(&far, &simulated(0), &options(2, Sink::Bar)).err().unwrap();
     assert!(error.to_string().contains("the card's memory behind its BAR"), "{error}");
+    // One that says what it cannot is not even asked.
+    let mut capabilities = scripted.capabilities().clone();
+    capabilities.output_spaces.clear();
+    let error = new_pipeline(&Arc::new(Far(scripted, capabilities)), &simulated(0), &options(2, Sink::Bar));
+    let error = error.err().unwrap().to_string();
+    assert!(error.starts_with("sink 'bar' is not possible here: back end 'scripted' cannot write"), "{error}");
 }
 
 #[test]
@@ -215,5 +218,4 @@ fn a_failed_transfer_is_named() {
     let _ = pipeline.release(item.slot, item.generation, &one);
     let error = pipeline.acquire().unwrap_err();
     assert!(error.to_string().contains("race on shared: stream 'one' writes it (first)"), "{error}");
-    let _: pipeline::Generation = item.generation;
 }

@@ -134,7 +134,7 @@ fn a_timeline_has_every_stage() {
     let accelerator = simulated(4);
     let timeline = Timeline::recording();
     let mut options = options(2, Sink::Staged);
-    options.timeline = timeline.clone();
+    options.transport.timeline = timeline.clone();
     options.poison = true;
     let pipeline = pipeline(&Scripted::writing(3, 3), &accelerator, &options).unwrap();
     let stream = accelerator.stream("test".into()).unwrap();

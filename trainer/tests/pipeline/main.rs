@@ -12,21 +12,13 @@ use hw::SamplerDevice;
 use trainer::{
     accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator, SimulatedOptions},
     ledger::Ledger,
-    pipeline::{Pipeline, PipelineError, PipelineOptions, Sink, Stop},
-    timeline::Timeline,
+    pipeline::{Pipeline, PipelineError, PipelineOptions, Sink, Transport},
 };
 
 /// A pipeline of `slots` slots with buffers of [`scripted::CAPACITY`].
 fn options(slots: usize, sink: Sink) -> PipelineOptions {
-    PipelineOptions {
-        slots,
-        capacity: scripted::CAPACITY,
-        sink,
-        timeout: None,
-        poison: false,
-        timeline: Timeline::default(),
-        stop: Stop::default(),
-    }
+    let transport = Transport { slots, sink: Some(sink), ..Transport::default() };
+    PipelineOptions { transport, capacity: scripted::CAPACITY, timeout: None, poison: false }
 }
 
 fn host() -> Arc<HostAccelerator> {

@@ -9,8 +9,8 @@ use trainer::{
     accelerator::{Accelerator, Comparison},
     batches::Batches,
     ledger::{Crossing, Direction, Ledger, Tally},
-    pipeline::Sink,
-    verify::{self, Plan, Transport},
+    pipeline::{Sink, Transport},
+    verify::{self, Plan},
 };
 
 use super::{

@@ -1,0 +1,114 @@
+//! `trisage bench overlap`.
+
+use std::{fmt, sync::Arc};
+
+use clap::Args;
+use golden::NodeId;
+use hw::SamplerDevice;
+use serde::Serialize;
+
+use super::{
+    super::{
+        CliError,
+        accelerator::{self, Kind, PipelineArgs},
+        backend::DeviceArgs,
+        print, print_json,
+        progress::Bar,
+        say,
+        source::{BATCH_SIZE, GraphArgs, SamplingArgs},
+    },
+    label,
+};
+use crate::{
+    accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator},
+    batches::Batches,
+    bench::{self, Overlapping, Plan},
+    table::{Table, count},
+};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct OverlapArgs {
+    #[command(flatten)]
+    graph: GraphArgs,
+    #[command(flatten)]
+    sampling: SamplingArgs,
+    /// Seed nodes of a mini-batch
+    #[arg(long, default_value_t = BATCH_SIZE, value_name = "N")]
+    batch_size: usize,
+    /// Iterations of each way
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 20))]
+    iterations: u64,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Result {
+    graph: String,
+    backend: &'static str,
+    accelerator: String,
+    #[serde(flatten)]
+    measured: Overlapping,
+}
+
+impl OverlapArgs {
+    pub(super) fn run(&self) -> std::result::Result<(), CliError> {
+        self.pipeline.check()?;
+        let ledger = self.pipeline.ledger();
+        match self.pipeline.accelerator {
+            Kind::Host => self.run_on(HostAccelerator::new(ledger)),
+            Kind::Simulated => self.run_on(SimulatedAccelerator::new(self.pipeline.simulated(), ledger)),
+            Kind::Cuda => self.run_on(accelerator::cuda(ledger)?),
+        }
+    }
+
+    fn run_on<A: Accelerator>(&self, accelerator: A) -> std::result::Result<(), CliError> {
+        let device: Arc<dyn SamplerDevice> = self.device.open()?;
+        let (transport, way) = self.pipeline.transport(&*device, &accelerator)?;
+        let progress = Bar::default();
+        let graph = self.graph.load(&progress)?;
+        device.load_graph(&graph, &progress)?;
+        let plan = Plan {
+            batches: Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), self.batch_size, self.sampling.seed),
+            fanouts: self.sampling.fanouts.clone(),
+            seed: self.sampling.seed,
+            minibatches: self.iterations,
+        };
+        say(&way);
+        let accelerator = Arc::new(accelerator);
+        let measured = bench::overlap(&device, &accelerator, &graph, &plan, &transport, &progress)?;
+        drop(progress);
+        let backend = device.capabilities().backend;
+        let result = Result { graph: label(self.graph.name()), backend, accelerator: accelerator.describe(), measured };
+        if self.json { print_json(&result) } else { print(&result.to_string()) }
+    }
+}
+
+impl fmt::Display for Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Overlapping { iterations, consumer, one_by_one, pipelined, speedup, overlap } = &self.measured;
+        let mut table = Table::default();
+        let ms = |time: std::time::Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+        table.row("", ["one by one", "pipelined"].map(str::to_owned));
+        table.row("wall time", [one_by_one.wall, pipelined.wall].map(ms));
+        for ((name, one), (_, other)) in one_by_one.stages().into_iter().zip(pipelined.stages()) {
+            table.row(name, [one, other].map(ms));
+        }
+        writeln!(
+            f,
+            "{}: {} iterations, back end '{}', {}",
+            self.graph,
+            count(*iterations),
+            self.backend,
+            self.accelerator
+        )?;
+        writeln!(f, "{table}the consumer takes {} for an iteration, as the card does", ms(*consumer))?;
+        writeln!(f, "speed-up of the pipeline: {speedup:.2}")?;
+        writeln!(f, "overlap: {overlap}")
+    }
+}
