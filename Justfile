@@ -38,6 +38,7 @@ test *args: rtl-models
 lint: _rust && rtl-lint
     cargo fmt --all --check
     cargo clippy --locked --workspace --all-targets -- -D warnings
+    cargo clippy --locked -p trainer --features cuda --all-targets -- -D warnings
 
 # Lint the RTL with Verilator
 rtl-lint: _verilator

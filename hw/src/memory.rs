@@ -45,6 +45,11 @@ impl HostMemory {
         self.len == 0
     }
 
+    /// Bytes of the memory behind [`HostMemory::as_ptr`]: whole pages.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.pages)
+    }
+
     #[inline]
     fn cell(&self, index: usize) -> &AtomicI32 {
         assert!(index < self.len, "index {index} is past the buffer's {} elements", self.len);
@@ -220,6 +225,7 @@ mod tests {
     fn host_memory_is_page_aligned_and_keeps_what_is_stored() {
         let memory = HostMemory::new(2500);
         assert_eq!(memory.as_ptr() as usize % PAGE_BYTES, 0);
+        assert_eq!((memory.bytes(), HostMemory::new(0).bytes()), (3 * PAGE_BYTES, 0));
         memory.fill(-1);
         memory.store(2499, 7);
         assert_eq!(memory.to_vec(2497..2500), [-1, -1, 7]);

@@ -38,7 +38,7 @@ impl Accelerator for HostAccelerator {
         Ok(Arc::new(HostMemory::new(len)))
     }
 
-    fn pin(&self, _: String, memory: &Arc<HostMemory>) -> Result<Self::Buffer> {
+    fn pin(&self, _: String, memory: &Arc<HostMemory>, _: MemorySpace) -> Result<Self::Buffer> {
         Ok(Arc::clone(memory))
     }
 

@@ -85,7 +85,7 @@ pub struct Comparison<'a, B> {
 ///
 /// Buffers, streams and events are handles: clones stand for the same thing. Work given to one stream is done in order;
 /// between streams, and between a stream and the host or the card, order comes from events, [`Accelerator::synchronize`]
-/// and [`Accelerator::then`] alone. Every transfer is entered in the ledger under its `site`.
+/// and [`Accelerator::then`] alone. A handle may be dropped while work on it is queued. Every transfer is entered in the ledger under its `site`.
 pub trait Accelerator: Send + Sync + 'static {
     /// int32 elements that streams can touch: in the accelerator's memory, or pinned host memory.
     type Buffer: Clone + Send + Sync + 'static;
@@ -106,11 +106,12 @@ pub trait Accelerator: Send + Sync + 'static {
     /// [`AcceleratorError::Driver`] if there is no memory.
     fn allocate(&self, label: String, len: usize) -> Result<Self::Buffer>;
 
-    /// Makes host memory reachable for its streams. It stays so as long as the handle lives.
+    /// Makes host memory, or what lies behind a card's BAR, reachable for its streams. It stays so as long as the handle lives;
+    /// as long as one handle lives, the same memory may not be pinned again.
     ///
     /// # Errors
     /// What the driver says.
-    fn pin(&self, label: String, memory: &Arc<HostMemory>) -> Result<Self::Buffer>;
+    fn pin(&self, label: String, memory: &Arc<HostMemory>, space: MemorySpace) -> Result<Self::Buffer>;
 
     /// The kind of memory that [`Accelerator::export`] gives.
     ///
@@ -149,7 +150,8 @@ pub trait Accelerator: Send + Sync + 'static {
     fn synchronize(&self, stream: &Self::Stream) -> Result<()>;
 
     /// Calls `f` when all work given to the stream so far is done; what is given to it later waits for that. `f` is short,
-    /// and asks nothing of the accelerator.
+    /// asks nothing of the accelerator, and drops none of its handles. It may never be called once something has gone wrong:
+    /// who waits for it asks [`Accelerator::check`].
     ///
     /// # Errors
     /// What the driver says; `f` is not called then.

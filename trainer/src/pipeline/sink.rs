@@ -163,9 +163,10 @@ impl<A: Accelerator> Destination<A> {
         let (outputs, source) = if let Some(outputs) = written {
             let pin = |buffer| {
                 let memory = outputs.get(buffer);
-                let reason = || format!("the host cannot address {}", memory.space());
+                let space = memory.space();
+                let reason = || format!("the host cannot address {space}");
                 let elements = memory.elements().ok_or_else(|| SinkError::Impossible { sink, reason: reason() })?;
-                Ok(accelerator.pin(label(buffer, " (written by the card)"), elements)?)
+                Ok(accelerator.pin(label(buffer, " (written by the card)"), elements, space)?)
             };
             let source = four(pin)?;
             (outputs, Some(source))

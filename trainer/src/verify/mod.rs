@@ -13,7 +13,7 @@ use std::{
 };
 
 use golden::{Buffer, Capacity, CscGraph, Fanout, Progress, Request, SampleError, SubGraph};
-use hw::{DeviceError, HostMemory, SLRS, SamplerDevice, Slr};
+use hw::{DeviceError, HostMemory, MemorySpace, SLRS, SamplerDevice, Slr};
 
 use crate::{
     accelerator::{Accelerator, AcceleratorError, Comparison, VERDICT_ELEMENTS},
@@ -188,7 +188,7 @@ impl<'a, A: Accelerator> Comparer<'a, A> {
                 let memory = Arc::new(HostMemory::new(elements.len()));
                 elements.iter().enumerate().for_each(|(index, &element)| memory.store(index, element));
                 let label = format!("{} of reference {minibatch}", buffer.name());
-                let pinned = accelerator.pin(format!("{label} (host)"), &memory)?;
+                let pinned = accelerator.pin(format!("{label} (host)"), &memory, MemorySpace::Host)?;
                 let there = accelerator.allocate(label, elements.len())?;
                 accelerator.copy(&stream, (Direction::Up, "reference"), &pinned, &there, elements.len())?;
                 buffers.push(there);

@@ -152,7 +152,7 @@ impl Accelerator for SimulatedAccelerator {
         Ok(self.watch(label, &elements, false))
     }
 
-    fn pin(&self, label: String, memory: &Arc<HostMemory>) -> Result<SimulatedBuffer> {
+    fn pin(&self, label: String, memory: &Arc<HostMemory>, _: MemorySpace) -> Result<SimulatedBuffer> {
         Ok(self.watch(label, memory, true))
     }
 
