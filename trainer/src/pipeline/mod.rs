@@ -11,6 +11,8 @@
 //! come in order, and are released in order.
 
 mod error;
+#[cfg(all(test, loom))]
+mod loom_checks;
 mod producer;
 mod sink;
 mod slots;
