@@ -257,6 +257,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "a graph of four million edges")]
     fn worst_cases_of_the_contract() {
         let counts = |f: &[u32]| f.iter().copied().map(Fanout::Count).collect::<Vec<_>>();
         let large = CscGraph::new(

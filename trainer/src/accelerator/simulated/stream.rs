@@ -22,10 +22,9 @@ impl Delays {
         if draw & 1 == 0 {
             return;
         }
-        #[cfg(shuttle)]
-        (0..draw >> 1 & 3).for_each(|_| thread::yield_now());
-        #[cfg(not(shuttle))]
-        if !self.most.is_zero() {
+        if cfg!(shuttle) {
+            (0..draw >> 1 & 3).for_each(|_| thread::yield_now());
+        } else if !self.most.is_zero() {
             // The upper 24 bits are a fraction of one.
             thread::sleep(self.most.mul_f64(f64::from(draw >> 8) / f64::from(1 << 24)));
         }
