@@ -24,7 +24,7 @@ pub use draw::{Words, draw};
 pub use format::{Format, FormatError};
 pub use graph::{CscGraph, GraphError};
 pub use id::{EdgePos, ID_MAX, LocalId, NodeId};
-pub use progress::{Progress, Silent};
+pub use progress::{Meter, Progress, Silent};
 pub use request::{Capacity, Fanout, FanoutError, Limits, Request, RequestError};
 pub use sampler::{LIMITS, Overflow, Resource, SampleError, sample};
 pub use subgraph::{Buffer, HopCounts, SubGraph};

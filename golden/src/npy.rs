@@ -37,10 +37,12 @@ impl Header {
         cursor.0.trim().is_empty().then_some(Self { dtype: dtype?, fortran: fortran?, shape: shape? })
     }
 
-    /// Magic, version 1.0, length and dictionary of an array of `length` elements, or of one element without dimensions;
-    /// padded so that the data starts at a multiple of 64 bytes.
-    pub(crate) fn encode(dtype: &str, length: Option<usize>) -> Vec<u8> {
-        let shape = length.map_or("()".to_owned(), |length| format!("({length},)"));
+    /// Magic, version 1.0, length and dictionary of an array of these extents, in C order; padded so that the data starts at
+    /// a multiple of 64 bytes.
+    pub(crate) fn encode(dtype: &str, shape: &[u64]) -> Vec<u8> {
+        let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
+        // A tuple of one element needs its comma.
+        let shape = format!("({}{})", extents.join(", "), if shape.len() == 1 { "," } else { "" });
         let mut text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
         let before = MAGIC.len() + 4;
         let padding = (before + text.len() + 1).next_multiple_of(64) - before - text.len() - 1;
@@ -128,11 +130,10 @@ mod tests {
 
     #[test]
     fn writes_what_it_reads() {
-        for length in [None, Some(0), Some(3), Some(123_718_280)] {
-            let bytes = Header::encode("<i8", length);
+        for shape in [&[][..], &[0], &[3], &[123_718_280], &[2_449_029, 100]] {
+            let bytes = Header::encode("<i8", shape);
             assert_eq!((bytes.len() % 64, bytes[bytes.len() - 1]), (0, b'\n'));
-            let shape: Vec<_> = length.into_iter().map(|length| length as u64).collect();
-            assert_eq!(Header::parse(std::str::from_utf8(&bytes[10..]).unwrap()), Some(header("<i8", false, &shape)));
+            assert_eq!(Header::parse(std::str::from_utf8(&bytes[10..]).unwrap()), Some(header("<i8", false, shape)));
         }
     }
 }

@@ -16,7 +16,7 @@ impl Progress for Silent {
 }
 
 /// Passes on about a thousand of the steps it is told.
-pub(crate) struct Meter<'a> {
+pub struct Meter<'a> {
     progress: &'a dyn Progress,
     what: &'a str,
     total: u64,
@@ -24,13 +24,14 @@ pub(crate) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(progress: &'a dyn Progress, what: &'a str, total: u64) -> Self {
+    /// For `total` steps of `what`.
+    pub fn new(progress: &'a dyn Progress, what: &'a str, total: u64) -> Self {
         Self { progress, what, total, next: 0 }
     }
 
     /// `done` steps are finished; never fewer than the time before.
     #[inline]
-    pub(crate) fn at(&mut self, done: u64) {
+    pub fn at(&mut self, done: u64) {
         if done >= self.next {
             self.progress.report(self.what, done.min(self.total), self.total);
             self.next = done + self.total / 1000 + 1;
@@ -38,7 +39,7 @@ impl<'a> Meter<'a> {
     }
 
     /// All steps are finished.
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         self.progress.report(self.what, self.total, self.total);
     }
 }

@@ -168,15 +168,17 @@ pub enum Problem {
         error: io::Error,
     },
     /// An array that is missing in an `.npz`.
-    #[error("the .npz has no array '{array}', but {found:?}; a SciPy sparse matrix has format, shape, indptr, indices")]
+    #[error("the .npz has no array '{array}', but {found:?}; {accepted}")]
     NpzLacks {
         /// The array.
         array: &'static str,
         /// The members that are there (the first few).
         found: Vec<String>,
+        /// What a file of this kind has.
+        accepted: &'static str,
     },
     /// A sparse matrix in another layout.
-    #[error("the sparse matrix has format {found:?}; accepted are \"csc\" and \"csr\"")]
+    #[error("the sparse matrix has format {found:?}; accepted are \"csc\", \"csr\" and \"coo\"")]
     Layout {
         /// The layout.
         found: String,
@@ -188,6 +190,14 @@ pub enum Problem {
         rows: u64,
         /// Columns.
         columns: u64,
+    },
+    /// Ends of arcs without the other end.
+    #[error("row has {rows} elements, but col has {columns}; each entry has one of both")]
+    Coordinates {
+        /// Elements of `row`.
+        rows: usize,
+        /// Elements of `col`.
+        columns: usize,
     },
     /// `indptr` and `shape` disagree.
     #[error("indptr has {offsets} elements, but shape says {nodes} nodes; there must be one more than nodes")]
@@ -205,7 +215,7 @@ pub enum Problem {
         line: u64,
     },
     /// A line without end.
-    #[error("line {line} is longer than {limit} bytes; a line holds one arc")]
+    #[error("line {line} is longer than {limit} bytes; no line may be")]
     LongLine {
         /// Its number.
         line: u64,
@@ -282,13 +292,13 @@ pub enum Problem {
 
 impl Problem {
     /// This problem, of `path`.
-    pub(crate) fn at(self, path: &Path) -> ReadError {
+    pub fn at(self, path: &Path) -> ReadError {
         ReadError { path: path.to_owned(), problem: self }
     }
 }
 
 /// The start of a text for an error message.
-pub(crate) fn excerpt(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     const CHARS: usize = 80;
     match text.char_indices().nth(CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -14,9 +14,11 @@ mod text;
 
 use std::path::Path;
 
-pub use error::{Problem, ReadError};
-
-use source::Source;
+pub use error::{Problem, ReadError, excerpt};
+pub use npy::Npy;
+pub use npz::Npz;
+pub use source::Source;
+pub use text::{Lines, fields, is_number};
 
 use crate::{format::Format, graph::CscGraph, id::ID_MAX, progress::Progress};
 

@@ -1,6 +1,8 @@
 //! Arrays of whole numbers in `.npy` files, read in pieces: memory grows with what the file holds, not with what its
 //! header says.
 
+use std::path::Path;
+
 use super::{
     error::{Problem, ReadError, excerpt},
     source::Source,
@@ -20,13 +22,17 @@ const CHUNK: usize = 1 << 18;
 const HEADER_LIMIT: usize = 4096;
 
 /// An opened `.npy` file, its header read.
-pub(super) struct Npy<'a> {
+pub struct Npy<'a> {
     source: Source<'a>,
     header: Header,
 }
 
 impl<'a> Npy<'a> {
-    pub(super) fn open(mut source: Source<'a>) -> Result<Self, ReadError> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// If there is none, or one that `NumPy` does not write for a plain array.
+    pub fn open(mut source: Source<'a>) -> Result<Self, ReadError> {
         let mut start = [0; 8];
         let found = take(&mut source, &mut start, "the .npy header needs at least 10")?;
         if !found.starts_with(MAGIC) {
@@ -53,28 +59,65 @@ impl<'a> Npy<'a> {
         }
     }
 
+    /// The type of the elements, as `NumPy` writes it.
+    pub fn dtype(&self) -> &str {
+        &self.header.dtype
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[u64] {
+        &self.header.shape
+    }
+
+    /// Whether the first index runs fastest.
+    pub fn is_fortran(&self) -> bool {
+        self.header.fortran
+    }
+
+    /// The number of elements of an array of any shape; `u64::MAX` where that is not enough.
+    pub fn elements(&self) -> u64 {
+        self.header.shape.iter().fold(
+            1,
+            |product: u64, &extent| {
+                if extent == 0 { 0 } else { product.saturating_mul(extent) }
+            },
+        )
+    }
+
+    /// Where the array comes from, as it stands in errors.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
     /// The number of elements of this array of one dimension.
-    pub(super) fn len(&self) -> Result<u64, ReadError> {
+    ///
+    /// # Errors
+    /// If it has another number of dimensions.
+    #[expect(clippy::len_without_is_empty, reason = "it may have no length")]
+    pub fn len(&self) -> Result<u64, ReadError> {
         if let [length] = *self.header.shape { Ok(length) } else { Err(self.rank(1)) }
     }
 
     /// All elements of this array of one dimension, each 0 to `max`, as `wrap` makes them.
-    pub(super) fn whole_numbers<T>(
+    ///
+    /// # Errors
+    /// The first element that is none, or why the array cannot be read.
+    pub fn whole_numbers<T>(
         self,
         max: u32,
         wrap: impl Fn(u32) -> T,
         progress: &dyn Progress,
     ) -> Result<Vec<T>, ReadError> {
         match self.header.dtype.as_str() {
-            "<i4" => self.collect(i32::from_le_bytes, max, wrap, progress),
-            "<u4" => self.collect(u32::from_le_bytes, max, wrap, progress),
-            "<i8" => self.collect(i64::from_le_bytes, max, wrap, progress),
-            "<u8" => self.collect(u64::from_le_bytes, max, wrap, progress),
+            "<i4" => self.integers(i32::from_le_bytes, max, wrap, progress),
+            "<u4" => self.integers(u32::from_le_bytes, max, wrap, progress),
+            "<i8" => self.integers(i64::from_le_bytes, max, wrap, progress),
+            "<u8" => self.integers(u64::from_le_bytes, max, wrap, progress),
             found => Err(self.error(Problem::Dtype { found: excerpt(found), accepted: ACCEPTED })),
         }
     }
 
-    fn collect<const WIDTH: usize, I, T>(
+    fn integers<const WIDTH: usize, I, T>(
         mut self,
         decode: impl Fn([u8; WIDTH]) -> I,
         max: u32,
@@ -89,40 +132,78 @@ impl<'a> Npy<'a> {
         if total > limit {
             return Err(self.error(Problem::Length { found: total, accepted: format!("at most {limit}") }));
         }
-        let total = total as usize;
-        let what = format!("reading {}", self.source.path().display());
-        let mut meter = Meter::new(progress, &what, total as u64);
-        let mut elements = Vec::with_capacity(total.min(self.source.sure() as usize / WIDTH));
-        let mut chunk = vec![0; CHUNK];
-        while elements.len() < total {
-            let wanted = (total - elements.len()).min(CHUNK / WIDTH) * WIDTH;
-            let found = self.source.fill(&mut chunk[..wanted])?;
-            if found < wanted {
-                let (byte, stated) = (self.source.position(), total * WIDTH);
-                let expected = format!("its header states {total} elements, {stated} bytes of data");
-                return Err(self.error(Problem::Truncated { byte, expected }));
-            }
-            if elements.capacity() - elements.len() < wanted / WIDTH {
-                elements.reserve_exact((total - elements.len()).min(elements.len().max(CHUNK)));
-            }
-            for bytes in chunk[..wanted].as_chunks().0 {
+        let path = self.path().to_owned();
+        self.collect(WIDTH, progress, |bytes, elements| {
+            for bytes in bytes.as_chunks().0 {
                 let value = decode(*bytes);
                 match value.try_into() {
                     Ok(value) if value <= max => elements.push(wrap(value)),
                     _ => {
                         let element = elements.len() as u64;
-                        return Err(self.error(Problem::Element { element, found: value.into(), max }));
+                        return Err(Problem::Element { element, found: value.into(), max }.at(&path));
                     }
                 }
             }
-            meter.at(elements.len() as u64);
+            Ok(())
+        })
+    }
+
+    /// What `decode` makes of all elements, each of `width` bytes: it is given pieces of whole elements, in order, and
+    /// appends as many values as there are elements.
+    ///
+    /// # Errors
+    /// Those of [`Npy::pieces`].
+    pub fn collect<T, E: From<ReadError>>(
+        &mut self,
+        width: usize,
+        progress: &dyn Progress,
+        mut decode: impl FnMut(&[u8], &mut Vec<T>) -> Result<(), E>,
+    ) -> Result<Vec<T>, E> {
+        let total = usize::try_from(self.elements()).unwrap_or(usize::MAX);
+        let mut elements = Vec::with_capacity(total.min(self.source.sure() as usize / width));
+        self.pieces(width, progress, |bytes| {
+            if elements.capacity() - elements.len() < bytes.len() / width {
+                elements.reserve_exact((total - elements.len()).min(elements.len().max(CHUNK)));
+            }
+            decode(bytes, &mut elements)
+        })?;
+        Ok(elements)
+    }
+
+    /// Hands on all data, in order, in pieces of whole elements of `width` bytes each.
+    ///
+    /// # Errors
+    /// What `take` refuses, and a file that does not end where its header says.
+    pub fn pieces<E: From<ReadError>>(
+        &mut self,
+        width: usize,
+        progress: &dyn Progress,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let total = self.elements();
+        let what = format!("reading {}", self.source.path().display());
+        let mut meter = Meter::new(progress, &what, total);
+        let mut chunk = vec![0; CHUNK];
+        let mut done = 0;
+        while done < total {
+            let elements = (total - done).min((CHUNK / width) as u64);
+            let wanted = elements as usize * width;
+            let found = self.source.fill(&mut chunk[..wanted])?;
+            if found < wanted {
+                let (byte, stated) = (self.source.position(), u128::from(total) * width as u128);
+                let expected = format!("its header states {total} elements, {stated} bytes of data");
+                return Err(self.error(Problem::Truncated { byte, expected }).into());
+            }
+            take(&chunk[..wanted])?;
+            done += elements;
+            meter.at(done);
         }
         let byte = self.source.position();
         if self.source.fill(&mut [0])? > 0 {
-            return Err(self.error(Problem::Trailing { elements: total as u64, byte }));
+            return Err(self.error(Problem::Trailing { elements: total, byte }).into());
         }
         meter.finish();
-        Ok(elements)
+        Ok(())
     }
 
     /// The text of an array of no dimension that holds one byte string or one Unicode string.
@@ -151,7 +232,8 @@ impl<'a> Npy<'a> {
         self.error(Problem::Rank { shape, fortran, accepted })
     }
 
-    pub(super) fn error(&self, problem: Problem) -> ReadError {
+    /// This problem, of this array.
+    pub fn error(&self, problem: Problem) -> ReadError {
         problem.at(self.source.path())
     }
 }

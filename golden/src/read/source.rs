@@ -12,7 +12,7 @@ use super::error::{Problem, ReadError};
 use crate::format::is_gzip;
 
 /// Reads a file and says in its errors which file it is and how far it came.
-pub(super) struct Source<'a> {
+pub struct Source<'a> {
     reader: Box<dyn Read + 'a>,
     path: PathBuf,
     /// A decoder stands between the file and us.
@@ -27,7 +27,10 @@ pub(super) struct Source<'a> {
 
 impl Source<'static> {
     /// Opens a file, and decompresses it if its name ends in `.gz`.
-    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
+    ///
+    /// # Errors
+    /// [`Problem::Open`].
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
         let open = || {
             let file = File::open(path)?;
             let metadata = file.metadata()?;
@@ -44,32 +47,36 @@ impl Source<'static> {
 }
 
 impl<'a> Source<'a> {
-    /// A member of an archive.
-    pub(super) fn member(reader: impl Read + 'a, path: PathBuf) -> Self {
+    /// A member of an archive; `path` is how errors name it.
+    pub fn member(reader: impl Read + 'a, path: PathBuf) -> Self {
         Self { reader: Box::new(reader), path, compressed: true, position: 0, taken: Rc::default(), size: 0 }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it comes from, as it stands in errors.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Bytes of content read so far.
-    pub(super) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.position
     }
 
     /// Bytes on disk: those read, and all of them.
-    pub(super) fn on_disk(&self) -> (u64, u64) {
+    pub fn on_disk(&self) -> (u64, u64) {
         (self.taken.get(), self.size)
     }
 
     /// The bytes that are certainly still to come, so that room can be made for them; 0 where nobody knows.
-    pub(super) fn sure(&self) -> u64 {
+    pub fn sure(&self) -> u64 {
         if self.compressed { 0 } else { self.size.saturating_sub(self.position) }
     }
 
     /// Fills `buffer`, or as much of it as there are bytes left; how many those are.
-    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+    ///
+    /// # Errors
+    /// [`Problem::Read`] or [`Problem::Compressed`].
+    pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let mut filled = 0;
         while filled < buffer.len() {
             match self.reader.read(&mut buffer[filled..]) {

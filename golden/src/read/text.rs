@@ -8,11 +8,11 @@ use super::{
 };
 use crate::progress::Progress;
 
-/// The longest line, in bytes, its end not counted.
+/// The longest line of a graph, in bytes, its end not counted.
 const LINE_LIMIT: usize = 1 << 16;
 
 /// Reads a file line by line.
-pub(super) struct Lines<'a> {
+pub struct Lines<'a> {
     source: Source<'a>,
     progress: &'a dyn Progress,
     what: String,
@@ -25,19 +25,31 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
+    /// Lines of the length that an arc may have.
     pub(super) fn new(source: Source<'a>, progress: &'a dyn Progress) -> Self {
+        Self::bounded(source, LINE_LIMIT, progress)
+    }
+
+    /// Lines of at most `limit` bytes, their ends not counted: what is longer is refused before it fills the memory.
+    pub fn bounded(source: Source<'a>, limit: usize, progress: &'a dyn Progress) -> Self {
         let what = format!("reading {}", source.path().display());
-        Self { source, progress, what, buffer: vec![0; LINE_LIMIT + 1], left: 0..0, report_at: 0, line: 0 }
+        Self { source, progress, what, buffer: vec![0; limit + 1], left: 0..0, report_at: 0, line: 0 }
     }
 
     /// The next line, trimmed, and its number, from 1.
-    pub(super) fn next_line(&mut self) -> Result<Option<(u64, &str)>, ReadError> {
+    ///
+    /// # Errors
+    /// See [`Problem`].
+    pub fn next_line(&mut self) -> Result<Option<(u64, &str)>, ReadError> {
         let Some(line) = self.advance()? else { return Ok(None) };
         Ok(Some((self.line, self.text(line)?)))
     }
 
     /// The next line, trimmed, that is not empty and does not start with one of `comments`; and its number, from 1.
-    pub(super) fn next_but(&mut self, comments: &[char]) -> Result<Option<(u64, &str)>, ReadError> {
+    ///
+    /// # Errors
+    /// See [`Problem`].
+    pub fn next_but(&mut self, comments: &[char]) -> Result<Option<(u64, &str)>, ReadError> {
         while let Some(line) = self.advance()? {
             let text = self.text(line.clone())?;
             if !text.is_empty() && !text.starts_with(comments) {
@@ -62,8 +74,8 @@ impl<'a> Lines<'a> {
                 self.left.start += length + 1;
                 Ok(Some(start..start + length))
             }
-            None if self.left.len() > LINE_LIMIT => {
-                Err(self.error(Problem::LongLine { line: self.line, limit: LINE_LIMIT }))
+            None if self.left.len() == self.buffer.len() => {
+                Err(self.error(Problem::LongLine { line: self.line, limit: self.buffer.len() - 1 }))
             }
             None if self.left.is_empty() => {
                 let (_, size) = self.source.on_disk();
@@ -97,21 +109,22 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    pub(super) fn error(&self, problem: Problem) -> ReadError {
+    /// This problem, of this file.
+    pub fn error(&self, problem: Problem) -> ReadError {
         problem.at(self.source.path())
     }
 }
 
 /// The fields of a line: between commas if there is one, and else between spaces and tabs. Other white space separates
 /// nothing: it may have ended a line where the file was written (CR, VT, FF, U+2028), and the next line would be lost.
-pub(super) fn fields(text: &str) -> impl Iterator<Item = &str> + Clone {
+pub fn fields(text: &str) -> impl Iterator<Item = &str> + Clone {
     let commas = text.contains(',');
     let separates = move |c: char| if commas { c == ',' } else { c == ' ' || c == '\t' };
     text.split(separates).map(str::trim).filter(move |field| commas || !field.is_empty())
 }
 
 /// Whether `text` is a number, such as a weight.
-pub(super) fn is_number(text: &str) -> bool {
+pub fn is_number(text: &str) -> bool {
     let digits = text.trim_start_matches(['-', '+', '.']);
     digits.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok()
 }

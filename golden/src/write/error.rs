@@ -55,7 +55,7 @@ pub enum WriteProblem {
 
 impl WriteProblem {
     /// This problem, of `path`.
-    pub(super) fn at(self, path: &Path) -> WriteError {
+    pub fn at(self, path: &Path) -> WriteError {
         WriteError { path: path.to_owned(), problem: self }
     }
 }

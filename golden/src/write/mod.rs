@@ -8,12 +8,15 @@ mod folder;
 mod npy;
 mod npz;
 mod place;
+mod staging;
 mod text;
 
 use std::path::Path;
 
 pub use error::{WriteError, WriteProblem};
+pub use npy::{npy, npy_header};
 pub use place::{Out, check_file, file};
+pub use staging::{StagedFile, Staging};
 
 use crate::{format::Format, graph::CscGraph, progress::Progress, subgraph::SubGraph};
 

@@ -35,7 +35,7 @@ pub(super) fn write_graph(
         let mut npz = Npz(ZipWriter::new(FirstError::of(out)));
         let layout = b"csc";
         npz.start("format", layout.len())?;
-        npz.0.write_all(&Header::encode("|S3", None))?;
+        npz.0.write_all(&Header::encode("|S3", &[]))?;
         npz.0.write_all(layout)?;
         npz.array("shape", "<i8", shape.into_iter(), &Silent)?;
         npz.array("indptr", "<i4", indptr, progress)?;
@@ -82,7 +82,7 @@ impl Npz<'_, '_> {
         progress: &dyn Progress,
     ) -> io::Result<()> {
         self.start(name, elements.len() * WIDTH)?;
-        npy::write(&mut self.0, dtype, elements, &format!("writing {name}"), progress)
+        npy::npy(&mut self.0, dtype, elements, &format!("writing {name}"), progress)
     }
 
     fn finish(self) -> io::Result<()> {

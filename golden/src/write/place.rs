@@ -70,12 +70,8 @@ pub(super) fn folder(
     stale: &[&str],
 ) -> Result<(), WriteError> {
     let at = |error| WriteProblem::Write { error }.at(path);
-    match path.metadata() {
-        Ok(found) if !found.is_dir() => Err(WriteProblem::Kind { found: "file", what, needed: "folder" }.at(path)),
-        Ok(_) if !overwrite && fs::read_dir(path).map_err(at)?.next().is_some() => {
-            Err(WriteProblem::Exists { what: "folder that is not empty" }.at(path))
-        }
-        Ok(_) => {
+    match check_folder(path, what, overwrite)? {
+        Found::Folder => {
             fill(path, members).map_err(at)?;
             for name in stale {
                 match fs::remove_file(path.join(name)) {
@@ -85,7 +81,28 @@ pub(super) fn folder(
             }
             Ok(())
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => new_folder(path, parent(path)?, members).map_err(at),
+        Found::Nothing => new_folder(path, parent(path)?, members).map_err(at),
+    }
+}
+
+/// What is at the place of a folder.
+pub(super) enum Found {
+    /// A folder, which may be filled.
+    Folder,
+    /// Nothing, but the folder that it would be in is there.
+    Nothing,
+}
+
+/// Whether a folder may be made at `path`, as far as can be known before.
+pub(super) fn check_folder(path: &Path, what: &'static str, overwrite: bool) -> Result<Found, WriteError> {
+    let at = |error| WriteProblem::Write { error }.at(path);
+    match path.metadata() {
+        Ok(found) if !found.is_dir() => Err(WriteProblem::Kind { found: "file", what, needed: "folder" }.at(path)),
+        Ok(_) if !overwrite && fs::read_dir(path).map_err(at)?.next().is_some() => {
+            Err(WriteProblem::Exists { what: "folder that is not empty" }.at(path))
+        }
+        Ok(_) => Ok(Found::Folder),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => parent(path).map(|_| Found::Nothing),
         Err(error) => Err(at(error)),
     }
 }
@@ -119,14 +136,14 @@ fn stage(folder: &Path, content: impl FnOnce(&mut Out) -> io::Result<()>) -> io:
     Ok(staged)
 }
 
-fn builder() -> Builder<'static, 'static> {
+pub(super) fn builder() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".").suffix(".part");
     builder
 }
 
 /// The folder that `path` is in.
-fn parent(path: &Path) -> Result<&Path, WriteError> {
+pub(super) fn parent(path: &Path) -> Result<&Path, WriteError> {
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

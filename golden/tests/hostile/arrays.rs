@@ -131,18 +131,26 @@ fn scipy_matrices() {
     let rows = read_with("a.npz", &members("csr", &[2, 2], &[0, 2, 2]), &PLAIN).unwrap();
     assert_eq!((rows.indptr(), rows.indices()), (&[0, 1, 2][..], &[0, 0].map(NodeId::new)[..]));
 
+    let coordinates = |nodes: i64, rows: &[i32], columns: &[i32]| {
+        let shape = ("shape.npy", int64(&[nodes; 2]));
+        npz(&[("format.npy", word("coo")), shape, ("row.npy", int32(rows)), ("col.npy", int32(columns))])
+    };
+    let entries = read_with("a.npz", &coordinates(3, &[2, 0, 2], &[1, 1, 0]), &PLAIN).unwrap();
+    assert_eq!((entries.indptr(), entries.indices()), (&[0, 1, 3, 3][..], &[2, 2, 0].map(NodeId::new)[..]));
+    assert_eq!(read_with("a.npz", &coordinates(0, &[], &[]), &PLAIN).unwrap().nodes(), 0);
+
     let unicode = npy("<U3", "()", &"csc".bytes().flat_map(|b| [b, 0, 0, 0]).collect::<Vec<_>>());
     let unicode = [("format.npy", unicode), ("shape.npy", int64(&[0, 0])), ("indptr.npy", int32(&[0]))];
     let empty = npz(&[&unicode[..], &[("indices.npy", int32(&[]))]].concat());
     assert_eq!(read_with("a.npz", &empty, &PLAIN).unwrap().nodes(), 0);
 
-    let has = "a SciPy sparse matrix has format, shape, indptr, indices";
+    let has = "a SciPy sparse matrix has format, shape, and indptr and indices or row and col";
     let cases = [
         (npz(&[]), format!("the .npz has no array 'format', but []; {has}")),
         (npz(&[("x.npy", vec![])]), format!(r#"the .npz has no array 'format', but ["x.npy"]; {has}"#)),
         (
-            members("coo", &[2, 2], &[0, 1, 2]),
-            r#"the sparse matrix has format "coo"; accepted are "csc" and "csr""#.into(),
+            members("dia", &[2, 2], &[0, 1, 2]),
+            r#"the sparse matrix has format "dia"; accepted are "csc", "csr" and "coo""#.into(),
         ),
         (
             members("csc", &[2, 3], &[0, 1, 2]),
@@ -152,6 +160,7 @@ fn scipy_matrices() {
             members("csc", &[3, 3], &[0, 1, 2]),
             "indptr has 3 elements, but shape says 3 nodes; there must be one more than nodes".into(),
         ),
+        (coordinates(3, &[2, 0], &[1]), "row has 2 elements, but col has 1; each entry has one of both".into()),
         (members("csc", &[2, 2], &[0, 2, 1]), "indptr falls from 2 to 1 at node 1; it must never fall".into()),
     ];
     for (bytes, sentence) in cases {
@@ -160,6 +169,14 @@ fn scipy_matrices() {
     assert_eq!(
         refusal("a.npz", &members("csc", &[2], &[0, 1, 2])),
         "a.npz/shape.npy: the array has 1 elements; it must have 2, rows and columns"
+    );
+    assert_eq!(
+        refusal("a.npz", &coordinates(3, &[2, 3], &[1, 1])),
+        "a.npz/row.npy: element 1 is 3; accepted are 0 to 2"
+    );
+    assert_eq!(
+        refusal("a.npz", &coordinates(0, &[0], &[0])),
+        "a.npz/row.npy: the array has 1 elements; it must have none: shape says 0 nodes"
     );
     assert_eq!(
         refusal("a.npz", &members("csc", &[1, 1], &[0, 2])),

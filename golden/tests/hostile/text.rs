@@ -30,7 +30,7 @@ fn edge_lists() {
                 .into(),
         ),
         (b"0 1\n\xff\xfe 1\n", "line 2 is not UTF-8; graphs are read from plain text".into()),
-        (&long, "line 2 is longer than 65536 bytes; a line holds one arc".into()),
+        (&long, "line 2 is longer than 65536 bytes; no line may be".into()),
         // Lines that end as on no system of today would else be one line with further columns.
         (b"0 1\r1 2\r2 0\r", format!(r#"line 1 is "0 1\r1 2\r2 0"; {line}"#)),
         (b"0 1\x0b1 2\n", format!(r#"line 1 is "0 1\u{{b}}1 2"; {line}"#)),
