@@ -14,6 +14,18 @@ impl CscGraph {
         })
     }
 
+    /// The graph of arcs (source, destination); the in-neighbours of a node stand in the order in which `arcs` yields them.
+    ///
+    /// # Errors
+    /// If a source is not below `nodes`, or there are too many nodes or arcs.
+    ///
+    /// # Panics
+    /// If a destination is not below `nodes`.
+    pub fn from_arcs(nodes: usize, arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone) -> Result<Self, GraphError> {
+        let (indptr, indices) = by_destination(nodes, arcs);
+        Self::new(indptr, indices)
+    }
+
     /// The same graph with the reverse of every arc added, one arc left of each set of parallel ones, and the in-neighbours
     /// of each node ascending: what `PyG`'s `to_undirected` returns. A self-loop is its own reverse and stays one arc.
     ///
@@ -39,6 +51,35 @@ impl CscGraph {
         indices.truncate(kept);
         indices.shrink_to_fit();
         Self::new(indptr, indices)
+    }
+
+    /// The same graph with the in-neighbours of each node ascending.
+    #[must_use]
+    pub fn ascending(mut self) -> Self {
+        for extent in self.indptr.windows(2) {
+            self.indices[extent[0] as usize..extent[1] as usize].sort_unstable();
+        }
+        self
+    }
+
+    /// The same graph without arcs from a node to itself.
+    #[must_use]
+    pub fn without_self_loops(mut self) -> Self {
+        let (mut start, mut kept) = (0, 0);
+        for (end, node) in self.indptr[1..].iter_mut().zip(0..) {
+            for position in start..*end as usize {
+                let source = self.indices[position];
+                if source != NodeId::new(node) {
+                    self.indices[kept] = source;
+                    kept += 1;
+                }
+            }
+            start = *end as usize;
+            *end = kept as u32;
+        }
+        self.indices.truncate(kept);
+        self.indices.shrink_to_fit();
+        self
     }
 }
 
@@ -92,5 +133,13 @@ mod tests {
         let g = graph(4, &[(3, 1), (3, 1), (1, 3), (2, 2), (0, 1)]);
         assert_eq!(g.symmetrised().unwrap(), graph(4, &[(1, 0), (0, 1), (3, 1), (2, 2), (1, 3)]));
         assert_eq!(graph(0, &[]).symmetrised().unwrap(), graph(0, &[]));
+    }
+
+    #[test]
+    fn self_loops_go_and_order_comes() {
+        let g = graph(4, &[(3, 1), (1, 1), (2, 1), (2, 2), (0, 3), (3, 3)]);
+        assert_eq!(g.clone().ascending(), graph(4, &[(1, 1), (2, 1), (3, 1), (2, 2), (0, 3), (3, 3)]));
+        assert_eq!(g.without_self_loops(), graph(4, &[(3, 1), (2, 1), (0, 3)]));
+        assert_eq!(graph(0, &[]).without_self_loops().ascending(), graph(0, &[]));
     }
 }

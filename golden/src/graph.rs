@@ -9,8 +9,8 @@ use crate::id::{EdgePos, ID_MAX, NodeId};
 /// every index is below `N`; `N` and `E` are at most `2^31 - 1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CscGraph {
-    indptr: Vec<u32>,
-    indices: Vec<NodeId>,
+    pub(crate) indptr: Vec<u32>,
+    pub(crate) indices: Vec<NodeId>,
 }
 
 /// Why two arrays are not a CSC graph.
