@@ -11,7 +11,9 @@ pub mod accelerator;
 pub mod batches;
 pub mod bench;
 pub mod cli;
+pub mod dataset;
 pub mod ledger;
+pub mod memory;
 pub mod pipeline;
 pub mod stats;
 #[doc(hidden)]

@@ -63,6 +63,12 @@ pub(crate) fn scaled(value: f64) -> String {
     format!("{value:.2}{prefix}")
 }
 
+/// A number of bytes, up to its "B".
+pub(crate) fn bytes(bytes: usize) -> String {
+    let text = scaled(float(bytes as u64));
+    if text.contains(' ') { text } else { text + " " }
+}
+
 /// Writes a time as seconds.
 pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())

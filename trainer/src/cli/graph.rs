@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     stats::{DegreeStats, GraphStats, PERCENTILES},
-    table::{Table, count, float, scaled},
+    table::{Table, bytes, count},
 };
 
 #[derive(Debug, Subcommand)]
@@ -128,7 +128,11 @@ fn text(stats: &GraphStats) -> String {
     line("isolated nodes", number(stats.isolated_nodes));
     line("symmetric", if stats.symmetric { "yes" } else { "no" }.to_owned());
     line("memory", format!("{}B on the host, {}B for each SLR", bytes(stats.host_bytes), bytes(stats.card_bytes)));
+    format!("{text}\n{}", degrees(stats))
+}
 
+/// Figures of the degrees of a graph's nodes, as a table.
+pub(super) fn degrees(stats: &GraphStats) -> Table {
     let mut table = Table::default();
     let heads = PERCENTILES.map(|percent| format!("{percent} %"));
     table.row("", ["min", "mean", "max"].map(str::to_owned).into_iter().chain(heads));
@@ -137,10 +141,5 @@ fn text(stats: &GraphStats) -> String {
         let first = [count(u64::from(*min)), format!("{mean:.2}"), count(u64::from(*max))];
         table.row(name, first.into_iter().chain(percentiles.map(|degree| count(degree.into()))));
     }
-    format!("{text}\n{table}")
-}
-
-fn bytes(bytes: usize) -> String {
-    let text = scaled(float(bytes as u64));
-    if text.contains(' ') { text } else { text + " " }
+    table
 }

@@ -6,10 +6,10 @@
 mod accelerator;
 mod backend;
 mod bench;
+mod dataset;
 mod faults;
 mod graph;
 mod interrupt;
-mod memory;
 mod progress;
 mod rtl;
 mod sample;
@@ -24,8 +24,8 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use crate::{
-    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, pipeline::PipelineError,
-    verify::VerifyError,
+    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, dataset::DatasetError, memory::Gigabytes,
+    pipeline::PipelineError, verify::VerifyError,
 };
 
 #[derive(Debug, Parser)]
@@ -44,6 +44,9 @@ enum Command {
     /// Look at, convert or generate a graph
     #[command(subcommand)]
     Graph(graph::GraphCommand),
+    /// Make a data set of what people download, or look at one
+    #[command(subcommand)]
+    Dataset(dataset::DatasetCommand),
     /// Prepare the RTL for simulation
     #[command(subcommand)]
     Rtl(rtl::RtlCommand),
@@ -71,7 +74,9 @@ enum CliError {
     #[error(
         "{argument}: {spec} needs about {needed} of memory to be generated, and this machine has {available} left; make it smaller"
     )]
-    Memory { argument: &'static str, spec: String, needed: memory::Gigabytes, available: memory::Gigabytes },
+    Memory { argument: &'static str, spec: String, needed: Gigabytes, available: Gigabytes },
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
     #[error(transparent)]
     Nodes(#[from] NodeListError),
     #[error(transparent)]
@@ -100,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
+        Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
     };
@@ -124,8 +130,12 @@ fn hint(error: &CliError) -> &'static str {
         }
         _ => false,
     };
-    let exists =
-        matches!(error, CliError::Write(error) if matches!(error.problem, golden::write::WriteProblem::Exists { .. }));
+    let exists = match error {
+        CliError::Write(error) | CliError::Dataset(DatasetError::Write(error)) => {
+            matches!(error.problem, golden::write::WriteProblem::Exists { .. })
+        }
+        _ => false,
+    };
     if overflow {
         "; leave --node-capacity and --edge-capacity away to have room for the worst case"
     } else if exists {

@@ -14,11 +14,11 @@ use golden::{
     read::{self, ReadOptions},
 };
 
-use super::{
-    CliError,
+use super::CliError;
+use crate::{
+    batches::{self, Batches},
     memory::{self, Gigabytes},
 };
-use crate::batches::{self, Batches};
 
 /// Seed nodes of a mini-batch where nothing else is said.
 pub(super) const BATCH_SIZE: usize = 1024;

@@ -5,7 +5,7 @@ use std::{fmt, fs};
 use crate::table::float;
 
 /// Bytes that can be had without making the system short of memory, if it says.
-pub(super) fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     parse(&fs::read_to_string("/proc/meminfo").ok()?)
 }
 
@@ -16,8 +16,8 @@ fn parse(meminfo: &str) -> Option<u64> {
 }
 
 /// Bytes, written in units of 10^9.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Gigabytes(pub(super) u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gigabytes(pub(crate) u64);
 
 impl fmt::Display for Gigabytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
