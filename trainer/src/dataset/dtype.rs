@@ -90,7 +90,7 @@ impl Dtype {
     /// Hands on the elements in `bytes`, up to the first that is refused.
     ///
     /// As `f64`: every feature, label or mark that can be accepted is exact in it, so whoever looks at a value decides about
-    /// the right one.
+    /// the right one. (Of whole numbers beyond 2^53, none of which can be, an error names the nearest.)
     pub(super) fn each<E>(self, bytes: &[u8], take: impl FnMut(f64) -> Result<(), E>) -> Result<(), E> {
         #[expect(clippy::cast_precision_loss, reason = "beyond 2^53 nothing is accepted that needs the last digits")]
         match self {

@@ -1,9 +1,9 @@
 //! The part of Python's pickle language that `torch.save` uses for a dict of tensors and numbers.
 //!
-//! A pickle is a program for a stack machine that can call any function of Python. This one knows four names, none of which
+//! A pickle is a program for a stack machine that can call any function of Python. This one knows a few names, none of which
 //! it runs: `torch._utils._rebuild_tensor_v2`, the classes of storages, and `collections.OrderedDict` without content, the
-//! hooks that a saved tensor does not have. Anything else ends the reading. Values nest two deep at most, and memory stays
-//! within a few times the size of the pickle.
+//! hooks that a saved tensor does not have. Anything else ends the reading. Values nest two deep at most, and memory grows
+//! with the length of the pickle.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -131,7 +131,7 @@ impl Machine<'_> {
                 b'Q' => self.storage()?,
                 b'R' => self.call()?,
                 b's' => {
-                    let first = self.stack.len().checked_sub(2).ok_or_else(too_few)?;
+                    let first = self.top(2)?;
                     self.fill(first)?;
                 }
                 b'u' => {
@@ -153,11 +153,14 @@ impl Machine<'_> {
         Ok(self.bytes(N)?.try_into().expect("so many were asked for"))
     }
 
+    /// Where the last `count` values start. What lies below a mark belongs to whoever set it.
+    fn top(&self, count: usize) -> Step<usize> {
+        let below = self.marks.last().copied().unwrap_or(0);
+        self.stack.len().checked_sub(count).filter(|&first| first >= below).ok_or_else(too_few)
+    }
+
     fn pop(&mut self) -> Step<Value> {
-        // What lies below a mark belongs to whoever set it.
-        if self.marks.last().is_some_and(|&mark| mark >= self.stack.len()) {
-            return Err(too_few());
-        }
+        self.top(1)?;
         self.stack.pop().ok_or_else(too_few)
     }
 
@@ -235,8 +238,7 @@ impl Machine<'_> {
     }
 
     fn tuple(&mut self, items: usize) -> Step<()> {
-        let below = self.marks.last().copied().unwrap_or(0);
-        let first = self.stack.len().checked_sub(items).filter(|&first| first >= below).ok_or_else(too_few)?;
+        let first = self.top(items)?;
         let items: Rc<[Value]> = self.stack.drain(first..).collect();
         let nested = |value: &Value| matches!(value, Value::Tuple(items) if items.iter().any(|item| matches!(item, Value::Tuple(_))));
         if items.iter().any(|item| nested(item) || matches!(item, Value::Dict(_))) {
