@@ -14,7 +14,7 @@ use super::error::{WriteError, WriteProblem};
 /// Where the content of a file goes.
 pub type Out<'a> = BufWriter<&'a mut File>;
 
-/// Whether [`file`] may make `path`, as far as can be known before.
+/// Whether [`file()`] may make `path`, as far as can be known before.
 ///
 /// # Errors
 /// What is in its way.

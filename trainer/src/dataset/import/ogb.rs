@@ -14,7 +14,7 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let raw = job.path.join("raw");
     let counts = text::file(&raw, "num-node-list.csv")?;
     let nodes = plain(&counts).number(ID_MAX)?;
-    // What is missing is said before an hour of work, not after it.
+    // A split that is missing is said before the work, not after it.
     let split = split(job)?;
     let edges = text::file(&raw, "edge.csv")?;
     let counts = job.graph(text::graph(&edges, Some(Format::Csv), Some(nodes), job.progress)?)?;

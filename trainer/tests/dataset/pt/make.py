@@ -4,7 +4,7 @@
 The pickle comes from Python's own pickler, fed with objects that reduce to what torch's reduce to, so its opcodes are those
 of torch.save: protocol 2, a storage as a persistent id, a tensor as a call of torch._utils._rebuild_tensor_v2. The zip file
 is laid out as torch 2 does: a folder named after the file, members stored, their data at multiples of 64 bytes by means of
-an extra field 'FB'.
+an extra field 'FB', sizes behind the data, and 0 as the version that a reader needs.
 """
 import io
 import pickle
@@ -48,6 +48,20 @@ class Tensor:
         return utils._rebuild_tensor_v2, self.args
 
 
+class Stream:
+    """Cannot be sought in, so zipfile writes sizes behind the data."""
+
+    def __init__(self):
+        self.bytes = bytearray()
+
+    def write(self, data):
+        self.bytes += data
+        return len(data)
+
+    def flush(self):
+        pass
+
+
 class Pickler(pickle.Pickler):
     def __init__(self, out):
         super().__init__(out, protocol=2)
@@ -69,13 +83,19 @@ def save(name, content):
                ("byteorder", b"little")]
     members += [(f"data/{i}", storage.bytes) for i, storage in enumerate(pickler.storages)]
     members += [("version", b"3\n"), (".data/serialization_id", b"0" * 40)]
-    with zipfile.ZipFile(HERE / f"{name}.pt", "w", zipfile.ZIP_STORED) as archive:
+    stream = Stream()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for member, content in members:
             info = zipfile.ZipInfo(f"{name}/{member}")
             head = archive.fp.tell() + 30 + len(info.filename) + 4
             padding = -head % 64
             info.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
             archive.writestr(info, content)
+    for signature, version in (b"PK\x03\x04", 4), (b"PK\x01\x02", 6):
+        at = -1
+        while (at := stream.bytes.find(signature, at + 1)) >= 0:
+            stream.bytes[at + version:at + version + 2] = b"\0\0"
+    (HERE / f"{name}.pt").write_bytes(stream.bytes)
 
 
 x = [0.5 * i - 1 for i in range(12)]
