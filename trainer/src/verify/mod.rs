@@ -16,6 +16,7 @@ use hw::{Deadline, DeviceError, HostMemory, OutputBuffers, OutputMemory, SLRS, S
 
 use crate::batches::Batches;
 pub use compare::{Difference, POISON, first_difference};
+pub(crate) use report::WayTotals;
 pub use report::{Located, PortTotals, Reference, Report, SlrTotals, StageTotals};
 
 /// What to verify.
