@@ -245,8 +245,8 @@ impl Report {
             table.row("ports: bursts, beats, useful bytes", []);
         }
         for (i, port) in first.ports.iter().enumerate() {
-            let ways: [(_, fn(&PortTotals) -> WayTotals); 2] =
-                [("reads", WayTotals::of_reads), ("writes", WayTotals::of_writes)];
+            let writes = WayTotals::of_writes;
+            let ways = [("reads", WayTotals::of_reads as fn(&PortTotals) -> WayTotals), ("writes", writes)];
             for (way, of) in ways {
                 let slrs: Vec<_> =
                     self.slrs.iter().map(|slr| slr.ports.get(i).map_or_else(WayTotals::default, of)).collect();
