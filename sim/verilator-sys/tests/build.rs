@@ -10,7 +10,7 @@ use std::{
 
 use verilator_sys::{
     Fill, Model, ModelLibrary,
-    build::{ModelSpec, Places, Variant, compile_in},
+    build::{ModelSpec, Places, Top, Variant, compile_in},
 };
 
 /// A module with the kernel's ports and this body.
@@ -43,7 +43,8 @@ struct Fixture {
 impl Fixture {
     fn new(body: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places { rtl: folder.path().join("rtl"), cache: folder.path().join("cache") };
+        let [rtl, bench, cache] = ["rtl", "bench", "cache"].map(|name| folder.path().join(name));
+        let places = Places { rtl, bench, cache };
         fs::create_dir(&places.rtl).unwrap();
         fs::write(places.rtl.join("files.f"), "trisage_pkg.sv\ntrisage_sampler.sv\n").unwrap();
         fs::write(places.rtl.join("trisage_pkg.sv"), include_str!("../../../hw/rtl/trisage_pkg.sv")).unwrap();
@@ -68,7 +69,7 @@ impl Fixture {
     fn compile_and_tell(&self, variant: Variant) -> Result<(PathBuf, Vec<String>), String> {
         let said = RefCell::new(vec![]);
         let parameters = [("INDEX_CHANNELS".to_owned(), 2)].into();
-        let spec = ModelSpec { parameters, variant };
+        let spec = ModelSpec { top: Top::Kernel, parameters, variant };
         let path = compile_in(&self.places, &spec, &|line| said.borrow_mut().push(line.to_owned()));
         path.map(|path| (path, said.into_inner())).map_err(|error| error.to_string())
     }
@@ -149,7 +150,7 @@ fn places_are_named_when_they_cannot_be_used() {
     let message = fixture.compile(Variant::Fast).unwrap_err();
     assert!(message.starts_with("the RTL cannot be read from /nowhere: No such file"), "{message}");
     assert!(message.ends_with("name another folder in TRISAGE_RTL"), "{message}");
-    fixture.places = Places { rtl, cache: "/dev/null/cache".into() };
+    (fixture.places.rtl, fixture.places.cache) = (rtl, "/dev/null/cache".into());
     let message = fixture.compile(Variant::Fast).unwrap_err();
     assert!(message.starts_with("compiled RTL models cannot be kept in /dev/null/cache: Not a dir"), "{message}");
     assert!(message.ends_with("name another folder in TRISAGE_CACHE"), "{message}");
