@@ -9,7 +9,7 @@ module line_fetch_bench
 );
 
   localparam int unsigned Channels = 4;
-  localparam int unsigned Window   = 16;
+  localparam int unsigned Window   = 16;  // of the edges; half of that in each reader, so that either may be what is full
 
   typedef struct packed {
     line_t [Channels-1:0] r_line;
@@ -94,7 +94,7 @@ module line_fetch_bench
     assign out.fault_resp[c] = word_t'(fault.resp);
     assign fault_seen[c]     = fault.seen;
 
-    line_reader #(.Window(Window), .Queue(4), .Stages(1)) u_reader (
+    line_reader #(.Window(Window / 2), .Queue(4), .Stages(1)) u_reader (
       .clk_i, .rst_ni,
       .clear_i     (in.clear[0]),
       .req_valid_i (req_valid[c]),

@@ -1,4 +1,6 @@
 // Round-robin choice among several sources of lines to write.
+`include "assert.svh"
+
 module line_arbiter
   import trisage_pkg::*;
 #(
@@ -50,5 +52,8 @@ module line_arbiter
     if (!rst_ni)                         last_q <= '0;
     else if (out_valid_o && out_ready_i) last_q <= chosen;
   end
+
+  `COVER(AllWait, &in_valid_i && out_ready_i)
+  `COVER(BackPressure, out_valid_o && !out_ready_i)
 
 endmodule

@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Pace, flow},
+    flow::{Pace, count, flow},
 };
 
 type Words = [u32; 16];
@@ -102,7 +102,7 @@ fn blocks(bench: &mut Bench<ChachaPipe>, pace: Pace, at: Coordinates, counters: 
         ready: ready.into(),
     };
     let outputs = |out: &PipeOut| (out.ready != 0, (out.valid != 0).then_some(out.words));
-    let found = flow(bench, pace, counters, counters.len(), inputs, outputs)?;
+    let found = flow(bench, pace, counters, count(counters.len()), inputs, outputs)?;
     let expected: Vec<_> = counters.iter().map(|&counter| reference(Coordinates { counter, ..at })).collect();
     found.equal(&expected, pace)?;
     Ok(found.cycles)

@@ -8,7 +8,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Pace, Results, flow_on},
+    flow::{Pace, Results, count, flow_on},
     items::{Item, items},
 };
 
@@ -141,7 +141,7 @@ impl Table {
 
     /// Cycles until it is clear.
     fn clearing(&mut self) -> u32 {
-        (0..).find(|_| self.bench.clock(&In::default()).unwrap().clear != 0).expect("it ends")
+        (0..2 * ROWS).find(|_| self.bench.clock(&In::default()).unwrap().clear != 0).expect("it is cleared by now")
     }
 
     /// The arcs of a run, and what the table says of them.
@@ -151,7 +151,7 @@ impl Table {
         let expected = expected(arcs);
         let arcs = &arcs[..expected.len()];
         let mut busy = false;
-        let found = flow_on(&mut self.bench, pace, arcs, expected.len(), inputs, |out: &Out| {
+        let found = flow_on(&mut self.bench, pace, arcs, count(expected.len()), inputs, |out: &Out| {
             busy = out.busy != 0;
             outputs(out)
         })?;
@@ -240,12 +240,12 @@ fn a_table_is_full_when_all_probes_are() {
 fn epochs_run_out_and_the_table_is_cleared() {
     let mut table = Table::new();
     let arcs: Vec<_> = (1..100).map(arc).collect();
-    for run in 0..3 * EPOCHS + 1 {
+    for run in 0..=3 * EPOCHS {
         table.bench.clock(&In { start: 1, ..In::default() }).unwrap();
         let clears = run > 0 && run % EPOCHS == 0;
         assert_eq!(table.clearing(), if clears { ROWS } else { 0 }, "run {run}");
         let expected = expected(&arcs);
-        let found = flow_on(&mut table.bench, Pace::Steady, &arcs, arcs.len(), inputs, outputs).unwrap();
+        let found = flow_on(&mut table.bench, Pace::Steady, &arcs, count(arcs.len()), inputs, outputs).unwrap();
         found.equal(&expected, Pace::Steady).unwrap();
     }
 }

@@ -131,19 +131,24 @@ impl<T: PartialEq + Debug> Results<T> {
     }
 }
 
-/// Lets `items` flow through a module after a reset: until all were taken and `results` have come out, and then for a while in
-/// which no more may come. `inputs` makes a cycle's inputs of what is offered and whether a result would be taken; `outputs`
+/// For [`flow`]: this many results are enough.
+pub(crate) fn count<B>(results: usize) -> impl Fn(&[B]) -> bool {
+    move |found| found.len() >= results
+}
+
+/// Lets `items` flow through a module after a reset: until all were taken and `enough` results have come out, and then for a
+/// while in which those would come that should not. `inputs` makes a cycle's inputs of what is offered and whether a result would be taken; `outputs`
 /// finds in a cycle's outputs whether the item is taken, and the result.
 pub(crate) fn flow<M: Module, A: Copy, B>(
     bench: &mut Bench<M>,
     pace: Pace,
     items: &[A],
-    results: usize,
+    enough: impl Fn(&[B]) -> bool,
     inputs: impl FnMut(Option<A>, bool) -> M::In,
     outputs: impl FnMut(&M::Out) -> (bool, Option<B>),
 ) -> Result<Results<B>, String> {
     bench.reset();
-    flow_on(bench, pace, items, results, inputs, outputs)
+    flow_on(bench, pace, items, enough, inputs, outputs)
 }
 
 /// As [`flow`], without a reset before it.
@@ -151,7 +156,7 @@ pub(crate) fn flow_on<M: Module, A: Copy, B>(
     bench: &mut Bench<M>,
     pace: Pace,
     items: &[A],
-    results: usize,
+    enough: impl Fn(&[B]) -> bool,
     mut inputs: impl FnMut(Option<A>, bool) -> M::In,
     mut outputs: impl FnMut(&M::Out) -> (bool, Option<B>),
 ) -> Result<Results<B>, String> {
@@ -168,7 +173,7 @@ pub(crate) fn flow_on<M: Module, A: Copy, B>(
             found.cycles.push(cycle);
             last = cycle;
         }
-        let done = source.taken() == items.len() && found.items.len() >= results;
+        let done = source.taken() == items.len() && enough(&found.items);
         if cycle - last > if done { QUIET_CYCLES } else { STUCK_CYCLES } {
             break;
         }

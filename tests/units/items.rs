@@ -26,6 +26,9 @@ impl Item {
     }
 }
 
+/// An End that is told from those of [`items`].
+pub(crate) const LAST: Item = Item { kind: END, detail: 0, v: 0x7FFF_FFFF };
+
 /// Mostly data, and everything else that a stage hands on.
 pub(crate) fn items() -> impl Strategy<Value = Item> {
     let other = (END..=CORRUPT, 0..16_u32);

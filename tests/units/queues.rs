@@ -8,7 +8,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Pace, flow},
+    flow::{Pace, count, flow},
 };
 
 const DEPTHS: [usize; 3] = [2, 4, 16];
@@ -59,7 +59,7 @@ fn keeps_order<M: Module<In = ChannelIn, Out = ChannelOut>>(
 ) -> Result<(), String> {
     for pace in Pace::both(seed) {
         let outputs = |out: &ChannelOut| (out.ready != 0, (out.valid != 0).then_some(out.data));
-        let found = flow(bench, pace, items, items.len(), inputs, outputs)?;
+        let found = flow(bench, pace, items, count(items.len()), inputs, outputs)?;
         found.equal(items, pace)?;
         if matches!(pace, Pace::Steady) && !items.is_empty() {
             let (first, span) = (found.cycles[0], found.span());

@@ -9,7 +9,7 @@ use std::{
 };
 
 use verilator_sys::{
-    Fill, Model, ModelLibrary,
+    BenchLibrary, BenchModel, Fill, LoadError, Model, ModelLibrary,
     build::{ModelSpec, Places, Top, Variant, compile_in},
 };
 
@@ -48,7 +48,8 @@ impl Fixture {
         fs::create_dir(&places.rtl).unwrap();
         fs::write(places.rtl.join("files.f"), "trisage_pkg.sv\ntrisage_sampler.sv\n").unwrap();
         fs::write(places.rtl.join("trisage_pkg.sv"), include_str!("../../../hw/rtl/trisage_pkg.sv")).unwrap();
-        let waivers = "`verilator_config\nlint_off -rule UNUSEDPARAM\nlint_off -rule SYMRSVDWORD\n";
+        let waivers =
+            "`verilator_config\nlint_off -rule UNUSEDPARAM\nlint_off -rule SYMRSVDWORD\nlint_off -rule UNUSEDSIGNAL\n";
         fs::write(places.rtl.join("lint.vlt"), waivers).unwrap();
         let fixture = Self { folder, places };
         fixture.set(body);
@@ -233,6 +234,56 @@ fn an_output_that_follows_an_input_at_once_is_an_error() {
     model.pins_mut().read[0].rvalid = 1;
     let error = model.clock().unwrap_err();
     assert_eq!(error.message, "output m_axi_offs_rready follows an input combinationally");
+}
+
+/// Adds up its inputs' first word, and shows the sum with the word of the same cycle in it.
+const ADDER: &str = "
+module module_bench (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  input  logic [31:0]     bench_i,
+  input  logic [32*128-1:0] in_i,
+  output logic [32*128-1:0] out_o
+);
+  logic [31:0] sum_q;
+  logic [31:0] shown;
+  assign shown = sum_q + in_i[31:0] + bench_i;
+  assign out_o = (32*128)'(shown);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) sum_q <= 0;
+    else         sum_q <= sum_q + in_i[31:0];
+  end
+endmodule
+";
+
+#[test]
+fn benches_are_a_top_of_their_own() {
+    let fixture = Fixture::new(COUNTER);
+    fs::create_dir(&fixture.places.bench).unwrap();
+    fs::write(fixture.places.bench.join("files.f"), "module_bench.sv\n").unwrap();
+    fs::write(fixture.places.bench.join("module_bench.sv"), ADDER).unwrap();
+    let compile = || {
+        let said = RefCell::new(0);
+        let path = compile_in(&fixture.places, &ModelSpec::bench(Variant::Test), &|_| *said.borrow_mut() += 1);
+        path.map(|path| (path, said.into_inner() > 0)).map_err(|error| error.to_string())
+    };
+    let (path, made) = compile().unwrap();
+    assert!(made && compile() == Ok((path.clone(), false)));
+    assert!(matches!(ModelLibrary::load(&path), Err(LoadError::Top { .. })));
+    let (kernel, _) = fixture.compile(Variant::Test).unwrap();
+    assert!(matches!(BenchLibrary::load(&kernel), Err(LoadError::Top { .. })));
+
+    let mut model = BenchModel::new(&BenchLibrary::load(&path).unwrap(), Fill::Zeros).unwrap();
+    model.clock().unwrap();
+    (model.pins_mut().bench, model.pins_mut().rst_n, model.pins_mut().inputs[0]) = (100, 1, 1);
+    for sum in 1..5 {
+        model.clock().unwrap();
+        assert_eq!(model.pins().outputs[0], 100 + sum, "as it stood before the edge, with the inputs of that cycle");
+    }
+
+    // A change of a bench is none of the kernel.
+    fs::write(fixture.places.bench.join("module_bench.sv"), ADDER.replace("+ bench_i", "- bench_i")).unwrap();
+    assert!(compile().unwrap().1 && !fixture.compile(Variant::Test).unwrap().1);
 }
 
 #[test]
