@@ -25,6 +25,23 @@ package bench_pkg;
     return '{v: word_t'(item.v), detail: word_t'(item.detail), kind: word_t'(item.kind)};
   endfunction
 
+  // A line of a burst.
+  typedef struct packed {
+    line_t   line;
+    strobe_t strb;
+    addr_t   addr;
+    word_t   last;
+    word_t   len;
+  } write_words_t;
+
+  function automatic write_line_t to_write(write_words_t words);
+    return '{addr: words.addr, len: words.len[7:0], line: words.line, strb: words.strb, last: words.last[0]};
+  endfunction
+
+  function automatic write_words_t of_write(write_line_t line);
+    return '{line: line.line, strb: line.strb, addr: line.addr, last: word_t'(line.last), len: word_t'(line.len)};
+  endfunction
+
   // A channel of words: in and out of a queue.
   typedef struct packed {
     word_t ready;

@@ -9,5 +9,7 @@ line_fetch_bench.sv
 dedup_table_bench.sv
 fifo_bench.sv
 handshake_pipe_bench.sv
-line_arbiter_bench.sv
+burst_arbiter_bench.sv
+burst_packer_bench.sv
+burst_writer_bench.sv
 module_bench.sv

@@ -10,7 +10,7 @@ module module_bench
   output bench_t out_o
 );
 
-  localparam int unsigned Benches = 18;
+  localparam int unsigned Benches = 20;
   typedef logic [$clog2(Benches)-1:0] bench_no_t;
 
   bench_t             out  [Benches];
@@ -41,7 +41,10 @@ module module_bench
   end
 
   for (genvar i = 0; i < 3; i++) begin : gen_arbiter        // Sources 2 to 4
-    line_arbiter_bench #(.Sources(i + 2)) u_arbiter (.clk_i, .rst_ni(rst_n[15+i]), .in_i, .out_o(out[15+i]));
+    burst_arbiter_bench #(.Sources(i + 2)) u_arbiter (.clk_i, .rst_ni(rst_n[15+i]), .in_i, .out_o(out[15+i]));
   end
+
+  burst_packer_bench     u_burst_packer     (.clk_i, .rst_ni(rst_n[18]), .in_i, .out_o(out[18]));
+  burst_writer_bench     u_burst_writer     (.clk_i, .rst_ni(rst_n[19]), .in_i, .out_o(out[19]));
 
 endmodule

@@ -3,9 +3,9 @@ chacha_pkg.sv
 fifo.sv
 handshake_pipe.sv
 line_reader.sv
-line_writer.sv
-line_packer.sv
-line_arbiter.sv
+burst_writer.sv
+burst_packer.sv
+burst_arbiter.sv
 frontier_reader.sv
 offset_fetch.sv
 chacha_block.sv

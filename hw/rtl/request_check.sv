@@ -14,7 +14,12 @@ module request_check
   localparam word_t ArgSamples = 32'd16, ArgIndices0 = 32'd20;
 
   function automatic logic misaligned(addr_t address);
-    return address[5:0] != '0;
+    return address[$clog2(LineBytes)-1:0] != '0;
+  endfunction
+
+  // What is written is written in aligned blocks.
+  function automatic logic misaligned_block(addr_t address);
+    return address[$clog2(BurstBytes)-1:0] != '0;
   endfunction
 
   always_comb begin
@@ -30,13 +35,13 @@ module request_check
       if (misaligned(command_i.indices[i])) {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgIndices0 + i};
     end
     for (int unsigned i = 0; i < 4; i++) begin
-      if (misaligned(command_i.outputs[i])) {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgSamples + i};
+      if (misaligned_block(command_i.outputs[i])) {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgSamples + i};
     end
-    if (misaligned(command_i.status))    {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgStatus};
-    if (misaligned(command_i.node_list)) {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgNodeList};
-    if (misaligned(command_i.seeds))     {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgSeeds};
-    if (misaligned(command_i.offsets))   {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgOffsets};
-    if (command_i.num_seeds > MaxSeeds)  {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadSeedCount, command_i.num_seeds};
+    if (misaligned_block(command_i.status))    {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgStatus};
+    if (misaligned_block(command_i.node_list)) {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgNodeList};
+    if (misaligned(command_i.seeds))           {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgSeeds};
+    if (misaligned(command_i.offsets))         {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadAlignment, ArgOffsets};
+    if (command_i.num_seeds > MaxSeeds) {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadSeedCount, command_i.num_seeds};
     for (int unsigned i = 0; i < MaxHops; i++) begin
       if (i < command_i.num_hops && command_i.fanouts[i] != FanoutAll && command_i.fanouts[i] > MaxFanout) begin
         {bad_o, fault_o.detail, fault_o.node} = {1'b1, BadFanout, command_i.fanouts[i]};

@@ -80,9 +80,8 @@ module sampler_core
   count_t [MaxHops:1]     edges_per_hop;
   fault_t                 fault;
   logic                   status_valid, status_ready;
-  addr_t                  status_addr;
-  line_t                  status_line;
-  word_t      [NumPorts-1:0] reads, writes;
+  write_line_t            status_out;
+  word_t      [NumPorts-1:0] reads, write_bursts, write_beats;
   bus_fault_t [NumPorts-1:0] read_faults, write_faults;
   word_t [NumStages-1:0][2:0] stage_cycles;
 
@@ -110,14 +109,14 @@ module sampler_core
     .nodes_per_hop_i  (nodes_per_hop),
     .edges_per_hop_i  (edges_per_hop),
     .reads_i          (reads),
-    .writes_i         (writes),
+    .write_bursts_i   (write_bursts),
+    .write_beats_i    (write_beats),
     .read_faults_i    (read_faults),
     .write_faults_i   (write_faults),
     .stage_cycles_i   (stage_cycles),
     .status_valid_o   (status_valid),
     .status_ready_i   (status_ready),
-    .status_addr_o    (status_addr),
-    .status_line_o    (status_line)
+    .status_o         (status_out)
   );
 
   // ---- Frontier: seeds, or a range of the node list -----------------------------------------------------------------
@@ -397,14 +396,13 @@ module sampler_core
   localparam int unsigned NumPackers = 5;
   localparam int unsigned ListPacker = 4;
 
-  logic                      emit_node, emit_edge;
-  word_t                     node_word;
-  word_t   [2:0]             edge_words;   // row, col, edge
-  logic    [NumPackers-1:0]  pack_valid, pack_ready, pack_clean, line_valid, line_ready;
-  word_t   [NumPackers-1:0]  pack_word;
-  addr_t   [NumPackers-1:0]  pack_base, line_addr;
-  line_t   [NumPackers-1:0]  line_data;
-  strobe_t [NumPackers-1:0]  line_strb;
+  logic                         emit_node, emit_edge;
+  word_t                        node_word;
+  word_t       [2:0]            edge_words;   // row, col, edge
+  logic        [NumPackers-1:0] pack_valid, pack_ready, pack_clean, burst_valid, burst_ready;
+  word_t       [NumPackers-1:0] pack_word;
+  addr_t       [NumPackers-1:0] pack_base;
+  write_line_t [NumPackers-1:0] burst_line;
 
   emitter u_emitter (
     .clk_i, .rst_ni,
@@ -436,7 +434,7 @@ module sampler_core
   assign pack_base  = {command.node_list, command.outputs};
 
   for (genvar p = 0; p < NumPackers; p++) begin : gen_packer
-    line_packer u_packer (
+    burst_packer u_packer (
       .clk_i, .rst_ni,
       .clear_i     (clear),
       .base_i      (pack_base[p]),
@@ -445,45 +443,38 @@ module sampler_core
       .in_data_i   (pack_word[p]),
       .flush_i     (p == ListPacker ? flush_list : flush_outputs),
       .clean_o     (pack_clean[p]),
-      .out_valid_o (line_valid[p]),
-      .out_ready_i (line_ready[p]),
-      .out_addr_o  (line_addr[p]),
-      .out_line_o  (line_data[p]),
-      .out_strb_o  (line_strb[p])
+      .out_valid_o (burst_valid[p]),
+      .out_ready_i (burst_ready[p]),
+      .out_o       (burst_line[p])
     );
   end
 
-  // The four outputs share one port.
-  logic    out_req_valid, out_req_ready, out_idle;
-  addr_t   out_req_addr;
-  line_t   out_req_line;
-  strobe_t out_req_strb;
+  // The four outputs share one port. A full block of each in flight, several times over, covers the way to the host and back.
+  localparam int unsigned OutWindow = 32;
 
-  line_arbiter #(.Sources(4)) u_out_arbiter (
+  logic        out_req_valid, out_req_ready, out_idle;
+  write_line_t out_req;
+
+  burst_arbiter #(.Sources(4)) u_out_arbiter (
     .clk_i, .rst_ni,
-    .in_valid_i  (line_valid[3:0]),
-    .in_ready_o  (line_ready[3:0]),
-    .in_addr_i   (line_addr[3:0]),
-    .in_line_i   (line_data[3:0]),
-    .in_strb_i   (line_strb[3:0]),
+    .in_valid_i  (burst_valid[3:0]),
+    .in_ready_o  (burst_ready[3:0]),
+    .in_i        (burst_line[3:0]),
     .out_valid_o (out_req_valid),
     .out_ready_i (out_req_ready),
-    .out_addr_o  (out_req_addr),
-    .out_line_o  (out_req_line),
-    .out_strb_o  (out_req_strb)
+    .out_o       (out_req)
   );
 
-  line_writer #(.Window(Window), .Stages(SlrStages)) u_out_writer (
+  burst_writer #(.Window(OutWindow), .Stages(SlrStages)) u_out_writer (
     .clk_i, .rst_ni,
     .clear_i     (clear),
     .count_i     (running),
     .req_valid_i (out_req_valid),
     .req_ready_o (out_req_ready),
-    .req_addr_i  (out_req_addr),
-    .req_line_i  (out_req_line),
-    .req_strb_i  (out_req_strb),
+    .req_i       (out_req),
     .idle_o      (out_idle),
-    .writes_o    (writes[PortOut]),
+    .bursts_o    (write_bursts[PortOut]),
+    .beats_o     (write_beats[PortOut]),
     .fault_o     (write_faults[PortOut]),
     .aw_valid_o  (out_aw_valid_o),
     .aw_ready_i  (out_aw_ready_i),
@@ -497,36 +488,29 @@ module sampler_core
   );
 
   // Node list and status block share the other.
-  logic    mem_wreq_valid, mem_wreq_ready, mem_idle;
-  addr_t   mem_wreq_addr;
-  line_t   mem_wreq_line;
-  strobe_t mem_wreq_strb;
+  logic        mem_wreq_valid, mem_wreq_ready, mem_idle;
+  write_line_t mem_wreq;
 
-  line_arbiter #(.Sources(2)) u_mem_arbiter (
+  burst_arbiter #(.Sources(2)) u_mem_arbiter (
     .clk_i, .rst_ni,
-    .in_valid_i  ({status_valid, line_valid[ListPacker]}),
-    .in_ready_o  ({status_ready, line_ready[ListPacker]}),
-    .in_addr_i   ({status_addr, line_addr[ListPacker]}),
-    .in_line_i   ({status_line, line_data[ListPacker]}),
-    .in_strb_i   ({strobe_t'('1), line_strb[ListPacker]}),
+    .in_valid_i  ({status_valid, burst_valid[ListPacker]}),
+    .in_ready_o  ({status_ready, burst_ready[ListPacker]}),
+    .in_i        ({status_out, burst_line[ListPacker]}),
     .out_valid_o (mem_wreq_valid),
     .out_ready_i (mem_wreq_ready),
-    .out_addr_o  (mem_wreq_addr),
-    .out_line_o  (mem_wreq_line),
-    .out_strb_o  (mem_wreq_strb)
+    .out_o       (mem_wreq)
   );
 
-  line_writer #(.Window(4), .Stages(SlrStages)) u_mem_writer (
+  burst_writer #(.Window(4), .Stages(SlrStages)) u_mem_writer (
     .clk_i, .rst_ni,
     .clear_i     (clear),
     .count_i     (running),
     .req_valid_i (mem_wreq_valid),
     .req_ready_o (mem_wreq_ready),
-    .req_addr_i  (mem_wreq_addr),
-    .req_line_i  (mem_wreq_line),
-    .req_strb_i  (mem_wreq_strb),
+    .req_i       (mem_wreq),
     .idle_o      (mem_idle),
-    .writes_o    (writes[PortMem]),
+    .bursts_o    (write_bursts[PortMem]),
+    .beats_o     (write_beats[PortMem]),
     .fault_o     (write_faults[PortMem]),
     .aw_valid_o  (mem_aw_valid_o),
     .aw_ready_i  (mem_aw_ready_i),
@@ -539,14 +523,15 @@ module sampler_core
     .b_i         (mem_b_i)
   );
 
-  // A line may still stand between packer and writer in the cycle in which the packer comes clean, but the writer takes it
-  // in that same cycle and is not idle in the next.
-  assign list_clean    = pack_clean[ListPacker] && !line_valid[ListPacker] && mem_idle;
-  assign outputs_clean = &pack_clean[3:0] && line_valid[3:0] == '0 && out_idle && list_clean;
+  // The writer is not idle from the cycle on in which it has the first line of a burst, and the packer comes clean after that
+  // of the last.
+  assign list_clean    = pack_clean[ListPacker] && mem_idle;
+  assign outputs_clean = &pack_clean[3:0] && out_idle && list_clean;
 
   for (genvar p = 0; p < NumPorts; p++) begin : gen_port
     if (p != PortMem && p != PortOut) begin : gen_no_writes
-      assign writes[p]       = '0;
+      assign write_bursts[p] = '0;
+      assign write_beats[p]  = '0;
       assign write_faults[p] = '0;
     end
     if (p == PortOut) begin : gen_no_reads

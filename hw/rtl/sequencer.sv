@@ -43,15 +43,15 @@ module sequencer
   input  count_t     [MaxHops:0]     nodes_per_hop_i,
   input  count_t     [MaxHops:1]     edges_per_hop_i,
   input  word_t      [NumPorts-1:0]  reads_i,
-  input  word_t      [NumPorts-1:0]  writes_i,
+  input  word_t      [NumPorts-1:0]  write_bursts_i,
+  input  word_t      [NumPorts-1:0]  write_beats_i,
   input  bus_fault_t [NumPorts-1:0]  read_faults_i,
   input  bus_fault_t [NumPorts-1:0]  write_faults_i,
   input  word_t      [NumStages-1:0][2:0] stage_cycles_i,
 
   output logic                       status_valid_o,
   input  logic                       status_ready_i,
-  output addr_t                      status_addr_o,
-  output line_t                      status_line_o
+  output write_line_t                status_o
 );
 
   typedef enum logic [3:0] {
@@ -113,7 +113,7 @@ module sequencer
   assign last_hop        = word_t'(hop_q) == command_q.num_hops;
   assign fanout_next     = command_q.fanouts[hop_q[1:0]];   // hop_q + 1, counted from 0
   assign frontier_empty  = end_q == nodes_i || fanout_next == '0;
-  assign status_possible = command_q.status[5:0] == '0;
+  assign status_possible = command_q.status[$clog2(BurstBytes)-1:0] == '0;
 
   assign idle_o           = state_q == Idle;
   assign done_o           = state_q == Done;
@@ -149,8 +149,8 @@ module sequencer
         end
         StartHop:     state_q <= WaitEnd;
         FlushOutputs: if (outputs_clean_i) state_q <= WriteStatus;
-        WriteStatus:  if (status_ready_i) state_q <= status_line_q > 3'd1 ? WriteStatus : WaitStatus;
-        // Line 0 says that the block is there, so it waits for the answers to all the others.
+        WriteStatus:  if (status_ready_i && status_o.last) state_q <= WaitStatus;
+        // Line 0 says that the block is there, so it waits for the answer to all the others.
         WaitStatus:   if (list_clean_i) state_q <= status_line_q == 3'd0 ? Done : WriteStatus;
         Done: if (continue_i) state_q <= Idle;
         default: state_q <= Idle;
@@ -168,7 +168,7 @@ module sequencer
       hop_q         <= '0;
       first_q       <= '0;
       end_q         <= command_q.num_seeds[30:0];
-      status_line_q <= 3'(StatusLines - 1);
+      status_line_q <= 3'd1;
       cycles_q      <= '0;
     end else if (running_o) begin
       cycles_q <= cycles_q + 1'b1;
@@ -182,7 +182,7 @@ module sequencer
     // After the seeds: the first hop's frontier is all of them.
     if (state_q == FlushList && hop_q == '0) end_q <= '0;
 
-    if (state_q == WriteStatus && status_ready_i && status_line_q > 3'd1) status_line_q <= status_line_q - 1'b1;
+    if (state_q == WriteStatus && status_ready_i && !status_o.last) status_line_q <= status_line_q + 1'b1;
     if (state_q == WaitStatus && list_clean_i) status_line_q <= '0;
   end
 
@@ -212,12 +212,16 @@ module sequencer
         for (int unsigned i = 0; i <= MaxHops; i++) words[i]         = {1'b0, nodes_per_hop_i[i]};
         for (int unsigned i = 1; i <= MaxHops; i++) words[MaxHops+i] = {1'b0, edges_per_hop_i[i]};
       end
-      // Bursts and beats are the same: every burst is one line.
+      // Bursts and beats of reads are the same: every burst is one line.
       3'd2, 3'd3: for (int unsigned i = 0; i < NumPorts; i++) words[i] = reads_i[i];
-      3'd4, 3'd5: begin
-        for (int unsigned i = 0; i < NumPorts; i++) words[i] = writes_i[i];
-        // The block's own lines, which are not counted while they are written.
-        words[PortMem] = writes_i[PortMem] + StatusLines;
+      // With the block's own, which are not counted while they are written.
+      3'd4: begin
+        for (int unsigned i = 0; i < NumPorts; i++) words[i] = write_bursts_i[i];
+        words[PortMem] = write_bursts_i[PortMem] + StatusBursts;
+      end
+      3'd5: begin
+        for (int unsigned i = 0; i < NumPorts; i++) words[i] = write_beats_i[i];
+        words[PortMem] = write_beats_i[PortMem] + StatusLines;
       end
       default: begin
         for (int unsigned i = 0; i < NumStages; i++) begin
@@ -228,8 +232,20 @@ module sequencer
   end
 
   assign status_valid_o = state_q == WriteStatus;
-  assign status_addr_o  = command_q.status + {55'b0, status_line_q, 6'b0};
-  assign status_line_o  = words;
+
+  // Two bursts: all lines but the first, then that one alone.
+  always_comb begin
+    status_o.line = words;
+    status_o.strb = '1;
+    status_o.addr = command_q.status;
+    status_o.len  = '0;
+    status_o.last = 1'b1;
+    if (status_line_q != '0) begin
+      status_o.addr = command_q.status + addr_t'(LineBytes);
+      status_o.len  = 8'(StatusLines - 2);
+      status_o.last = status_line_q == 3'(StatusLines - 1);
+    end
+  end
 
   `ASSERT(FrontierIsARange, frontier_start_o |-> frontier_first_o < frontier_end_o)
   `ASSERT(DoneOnlyWhenAnswered, done_o |-> list_clean_i)

@@ -44,10 +44,30 @@ package trisage_pkg;
 
   localparam logic [1:0] AxiBurstIncr = 2'b01;
 
+  // A burst of `len` + 1 lines.
+  function automatic axi_ax_t axi_lines(addr_t addr, logic [7:0] len);
+    return '{id: '0, addr: addr, len: len, size: 3'($clog2(LineBytes)), burst: AxiBurstIncr};
+  endfunction
+
   // A burst of one line. A line is aligned, so it never crosses a 4 KiB border.
   function automatic axi_ax_t axi_single_line(addr_t addr);
-    return '{id: '0, addr: addr, len: '0, size: 3'($clog2(LineBytes)), burst: AxiBurstIncr};
+    return axi_lines(addr, '0);
   endfunction
+
+  // Buffers are written in blocks of so many lines, aligned, each in one burst: as much as an HBM port takes in one (16 beats
+  // of 32 bytes, AXI3), and more than the 256 bytes that a PCIe packet usually holds. The base of what is written is aligned
+  // to a block.
+  localparam int unsigned BurstLines = 8;
+  localparam int unsigned BurstBytes = BurstLines * LineBytes;
+
+  // A line of a burst, on its way to the writer. `addr` and `len` are those of the burst, the same in each of its lines.
+  typedef struct packed {
+    addr_t      addr;
+    logic [7:0] len;                                     // lines less one
+    line_t      line;
+    strobe_t    strb;
+    logic       last;
+  } write_line_t;
 
   // ---- What is sampled ---------------------------------------------------------------------------------------------
   localparam int unsigned MaxSeeds  = 1024;
@@ -119,7 +139,8 @@ package trisage_pkg;
   // ---- Status (hw/src/status.rs) -----------------------------------------------------------------------------------
   localparam word_t StatusMagic   = 32'h5452_4953;
   localparam word_t StatusVersion = 32'd1;
-  localparam int unsigned StatusLines = 7;
+  localparam int unsigned StatusLines  = 7;              // in a block of the size of a burst
+  localparam int unsigned StatusBursts = 2;              // line 0 has one of its own
   localparam int unsigned NumPorts    = MaxChannels + 3; // offs, idx0..7, mem, out
   localparam int unsigned PortOffs    = 0;
   localparam int unsigned PortIdx0    = 1;

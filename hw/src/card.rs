@@ -1,6 +1,7 @@
 //! How a mini-batch's inputs lie in card memory, the ports through which the kernel reaches it, and its status line codes.
 //!
-//! Every base is aligned to 64 bytes, the width of every AXI data bus of the kernel: a "line".
+//! Every base is aligned to 64 bytes, the width of every AXI data bus of the kernel: a "line". What the kernel writes it
+//! writes in bursts of up to 8 lines; the base of that is aligned to so many bytes.
 
 use golden::{CscGraph, NodeId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, little_endian::U32};
@@ -9,6 +10,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, little_endian::U32}
 pub const LINE_BYTES: usize = 64;
 /// int32 elements of a line.
 pub const LINE_ELEMENTS: usize = 16;
+/// Lines of a buffer that the kernel writes in one burst: an aligned block of them, of which those are written that are there
+/// when the block is full, or at the end of a phase.
+pub const BURST_LINES: usize = 8;
+/// Bytes of such a block, to which the base of everything that the kernel writes is aligned. No block crosses 4 KiB.
+pub const BURST_BYTES: usize = BURST_LINES * LINE_BYTES;
 /// Most index channels of a kernel; one may have 1, 2, 4 or 8.
 pub const MAX_CHANNELS: usize = 8;
 
@@ -100,6 +106,13 @@ pub fn dealt_indices(graph: &CscGraph, channel: usize, channels: usize) -> impl 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rtl_package_has_the_same_bursts() {
+        let package = include_str!("../rtl/trisage_pkg.sv");
+        assert!(package.contains(&format!("localparam int unsigned BurstLines = {BURST_LINES};")));
+        assert_eq!(4096 % BURST_BYTES, 0);
+    }
 
     #[test]
     fn every_edge_lies_where_it_was_dealt() {

@@ -10,7 +10,7 @@ use zerocopy::{
 
 use crate::{
     BusAccess, DeviceError, PortTraffic, RunReport, Slr, StageCycles,
-    card::{LINE_BYTES, Port},
+    card::{BURST_BYTES, LINE_BYTES, Port},
     registers::MAX_HOPS,
 };
 
@@ -49,7 +49,7 @@ pub fn request_detail(detail: u32) -> &'static str {
         1 => "num_hops is not 1 to 4",
         2 => "a fan-out is not -1 to 32",
         3 => "num_seeds is above 1024",
-        4 => "a base address is not a multiple of 64",
+        4 => "a base address is not a multiple of 64, or of 512 where the kernel writes",
         5 => "num_nodes or num_edges is above 2^31 - 1",
         6 => "a seed is not below num_nodes",
         7 => "a seed is given twice",
@@ -57,7 +57,8 @@ pub fn request_detail(detail: u32) -> &'static str {
     }
 }
 
-/// The block, in 64-byte lines. The kernel writes line 0 last, after the write response of every other write.
+/// The block, in 64-byte lines. The kernel writes line 0 last, after the write response of every other write; the others are
+/// one burst.
 /// All counters are modulo 2^32.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -108,7 +109,9 @@ pub struct StatusBlock {
 
 /// Bytes of the block.
 pub const STATUS_BYTES: usize = size_of::<StatusBlock>();
-const _: () = assert!(STATUS_BYTES == 7 * LINE_BYTES);
+const _: () = assert!(STATUS_BYTES == 7 * LINE_BYTES && STATUS_BYTES <= BURST_BYTES);
+/// Bursts in which it is written.
+pub const STATUS_BURSTS: u64 = 2;
 
 /// What the host knows of a run and the block does not say.
 #[derive(Clone, Copy, Debug)]

@@ -25,7 +25,7 @@ pub struct Timing {
     pub latency: u32,
     /// What is added to it, at random, at most.
     pub jitter: u32,
-    /// Between the begin of one read burst and the next, at least.
+    /// Between the begin of one burst and the next of the same direction, at least.
     pub burst_interval: u32,
     /// Of data, when bursts are long.
     pub bytes_per_cycle: u32,
@@ -34,17 +34,11 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Cycles that a port is taken by `reads` reads of one line each, at least.
-    pub const fn read_cycles(&self, reads: u64) -> u64 {
-        let line = LINE.div_ceil(self.bytes_per_cycle as u64);
-        let interval = self.burst_interval as u64;
-        // A line whose data takes part of a cycle lets the next one begin in the rest of it.
-        if interval >= line { reads * interval } else { self.data_cycles(reads) }
-    }
-
-    /// Cycles that a port is taken by the data of `lines` lines, at least: what writes cost.
-    pub const fn data_cycles(&self, lines: u64) -> u64 {
-        (lines * LINE).div_ceil(self.bytes_per_cycle as u64)
+    /// Cycles that a port is taken by `bursts` bursts with so many beats together, at least.
+    pub const fn cycles(&self, bursts: u64, beats: u64) -> u64 {
+        let interval = bursts * self.burst_interval as u64;
+        let data = (beats * LINE).div_ceil(self.bytes_per_cycle as u64);
+        if interval > data { interval } else { data }
     }
 }
 
@@ -102,11 +96,13 @@ pub(crate) struct Pace {
     timing: Timing,
     /// Bytes that could have gone before the channel is free again: cycles times bytes per cycle.
     free_at: u64,
+    /// The same for the next burst of a write to begin.
+    begin_at: u64,
 }
 
 impl Pace {
     pub(crate) fn new(timing: Timing) -> Self {
-        Self { timing, free_at: 0 }
+        Self { timing, free_at: 0, begin_at: 0 }
     }
 
     /// Takes the time of a read burst that is asked for in cycle `now`. What it gives, with the index of a beat, gives the
@@ -118,19 +114,20 @@ impl Pace {
         Schedule { begin, rate }
     }
 
-    /// Whether a beat of a write can be taken in cycle `now`.
-    pub(crate) fn is_free(&self, now: u64) -> bool {
-        self.free_at < (now + 1) * u64::from(self.timing.bytes_per_cycle)
-    }
-
-    /// The first cycle in which a beat of a write can be taken.
-    pub(crate) fn free_from(&self) -> u64 {
-        self.free_at / u64::from(self.timing.bytes_per_cycle)
+    /// The first cycle in which a beat of a write can be taken, which may begin a burst.
+    pub(crate) fn free_from(&self, begins: bool) -> u64 {
+        let free_at = if begins { self.free_at.max(self.begin_at) } else { self.free_at };
+        free_at / u64::from(self.timing.bytes_per_cycle)
     }
 
     /// Takes the time of a beat of a write.
-    pub(crate) fn beat(&mut self, now: u64) {
-        self.free_at = self.free_at.max(now * u64::from(self.timing.bytes_per_cycle)) + LINE;
+    pub(crate) fn beat(&mut self, now: u64, begins: bool) {
+        let rate = u64::from(self.timing.bytes_per_cycle);
+        let begin = self.free_at.max(now * rate);
+        if begins {
+            self.begin_at = begin + u64::from(self.timing.burst_interval) * rate;
+        }
+        self.free_at = begin + LINE;
     }
 }
 
@@ -163,7 +160,8 @@ mod tests {
 
     #[test]
     fn what_ports_take_at_least() {
-        let cycles = |profile: Profile| [profile.timing().read_cycles(12), profile.timing().data_cycles(12)];
+        let cycles =
+            |profile: Profile| [(12, 12), (2, 12)].map(|(bursts, beats)| profile.timing().cycles(bursts, beats));
         assert_eq!([Profile::Ideal, Profile::Hbm, Profile::Ddr4].map(cycles), [[12, 12], [48, 16], [48, 12]]);
     }
 
@@ -174,15 +172,19 @@ mod tests {
         assert_eq!(singles, [0, 4, 8], "one random line in four cycles");
         let mut pace = Pace::new(Profile::Hbm.timing());
         assert_eq!(pace.burst(100, 64).cycle_of(63), 184, "48 bytes a cycle");
-        let mut pace = Pace::new(Profile::Hbm.timing());
-        let taken = (0..400)
-            .filter(|&now| {
-                pace.is_free(now) && {
-                    pace.beat(now);
-                    true
+        let taken = |lines: usize| {
+            let mut pace = Pace::new(Profile::Hbm.timing());
+            let mut taken = 0;
+            for now in 0..400 {
+                let begins = taken % lines == 0;
+                if pace.free_from(begins) <= now {
+                    pace.beat(now, begins);
+                    taken += 1;
                 }
-            })
-            .count();
-        assert_eq!(taken, 300, "three beats of 64 bytes in four cycles");
+            }
+            taken
+        };
+        assert_eq!([1, 2].map(taken), [100, 200], "one burst of up to 128 bytes in four cycles");
+        assert_eq!([3, 8].map(taken), [300; 2], "three beats of 64 bytes in four cycles");
     }
 }

@@ -249,19 +249,34 @@ fn dropping_it_ends_the_runs_in_flight() {
 fn traffic_of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTraffic> {
     let line = |element: usize| element / card::LINE_ELEMENTS;
     let (mut offs, mut idx) = (0, vec![0; channels]);
-    let (mut mem_reads, mut mem_writes) = (request.seeds.chunks(card::LINE_ELEMENTS).count(), 7);
+    let mut mem_reads = request.seeds.chunks(card::LINE_ELEMENTS).count();
 
-    // The node list: a line goes out when it is full, and at the end of a phase if it holds anything new.
-    let mut elements = 0;
-    for &appended in &sub.hops.nodes {
-        let mut unwritten = false;
-        for _ in 0..appended {
-            elements += 1;
-            unwritten = elements % card::LINE_ELEMENTS != 0;
-            mem_writes += usize::from(!unwritten);
+    // A block goes out when it is full, and at the end of a phase if it holds anything new: each line with something new.
+    let block = card::BURST_LINES * card::LINE_ELEMENTS;
+    let written = |phases: &[u32]| {
+        let (mut bursts, mut beats, mut elements) = (0, 0, 0);
+        for &appended in phases {
+            let mut unwritten = vec![];
+            for _ in 0..appended {
+                unwritten.push(line(elements));
+                elements += 1;
+                if elements % block == 0 {
+                    bursts += 1;
+                    unwritten.dedup();
+                    beats += unwritten.drain(..).count();
+                }
+            }
+            unwritten.dedup();
+            bursts += usize::from(!unwritten.is_empty());
+            beats += unwritten.len();
         }
-        mem_writes += usize::from(unwritten);
-    }
+        [bursts, beats]
+    };
+    let add = |some: [usize; 2], more: [usize; 2]| [some[0] + more[0], some[1] + more[1]];
+    // The status block: its first line, and the others.
+    let mem_writes = add(written(&sub.hops.nodes), [2, 7]);
+    let edges = written(&[sub.edges.len() as u32]);
+    let out = add(add(edges, edges), add(edges, written(&[sub.samples.len() as u32])));
 
     let (mut node, mut edge) = (0, 0);
     for (hop, &fanout) in request.fanouts.iter().enumerate() {
@@ -280,14 +295,14 @@ fn traffic_of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTra
             idx[card::place_of_edge(n * card::LINE_ELEMENTS, channels).0] += 1;
         }
     }
-    let out = sub.samples.len().div_ceil(card::LINE_ELEMENTS) + 3 * sub.edges.len().div_ceil(card::LINE_ELEMENTS);
 
-    let port = |port: card::Port, reads: usize, writes: usize| {
-        let (reads, writes) = (reads as u64, writes as u64);
-        PortTraffic { port: port.name(), reads, read_beats: reads, writes, write_beats: writes }
+    let port = |port: card::Port, reads: usize, writes: [usize; 2]| {
+        let (reads, [writes, write_beats]) = (reads as u64, writes.map(|count| count as u64));
+        PortTraffic { port: port.name(), reads, read_beats: reads, writes, write_beats }
     };
-    let mut ports = vec![port(card::Port::Offs, offs, 0)];
-    ports.extend((0..).zip(&idx).map(|(channel, &reads)| port(card::Port::Idx(channel), reads, 0)));
+    let unwritten = [0; 2];
+    let mut ports = vec![port(card::Port::Offs, offs, unwritten)];
+    ports.extend((0..).zip(&idx).map(|(channel, &reads)| port(card::Port::Idx(channel), reads, unwritten)));
     ports.extend([port(card::Port::Mem, mem_reads, mem_writes), port(card::Port::Out, 0, out)]);
     ports
 }

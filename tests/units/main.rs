@@ -1,7 +1,6 @@
 //! Each module of the RTL by itself, in its bench of `hw/bench`, without stalls and with gaps and back-pressure by chance.
 //! None of them may change a result.
 
-mod arbiter;
 mod bench;
 mod chacha;
 mod dedup;
@@ -11,3 +10,4 @@ mod items;
 mod lines;
 mod queues;
 mod sampler;
+mod writes;

@@ -3,13 +3,14 @@
 //!
 //! It reads the sampling contract on its own: it shares graph, request and ids with `golden`, and no code that samples.
 //!
-//! Memory traffic of a run (each access is one line of 64 bytes; L is a range of int32 elements in lines):
+//! Memory traffic of a run (each read is one line of 64 bytes; L is a range of int32 elements in lines, which are written in
+//! one burst for each aligned block of 8 that the range touches):
 //!
 //! | port | reads | writes |
 //! |---|---|---|
 //! | `offs` | one for each node of the frontier, in each hop | |
 //! | `idx<c>` | one for each drawn edge, shared with the edge drawn before it in the hop if both lie in one line | |
-//! | `mem` | L(seeds); in each hop L(frontier) of the node list | L(what each phase appends to the node list); 7 of status |
+//! | `mem` | L(seeds); in each hop L(frontier) of the node list | L(what each phase appends to the node list); 7 of status, in 2 bursts |
 //! | `out` | | L(samples), L(rows), L(cols), L(edges) |
 //!
 //! A hop with fan-out 0 reads nothing.

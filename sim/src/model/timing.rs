@@ -23,6 +23,9 @@ use stages::{Dedup, END, Frontier, Lines, NONE, Node, Offsets, Planned, Rows, Sa
 /// Items in the queue between two stages (`StageQueue` in `sampler_core.sv`).
 const STAGE_QUEUE: usize = 4;
 
+/// Bursts of outputs that may wait for their answers (`OutWindow` in `sampler_core.sv`).
+const OUT_WINDOW: usize = 32;
+
 /// An edge; or a seed, with no line.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
@@ -148,7 +151,7 @@ impl Pipeline {
             samples: Packer::default(),
             triples: Default::default(),
             list: Packer::default(),
-            out: Writes::new(memory, window, 20),
+            out: Writes::new(memory, OUT_WINDOW, 20),
             mem: Writes::new(memory, 4, 21),
         }
     }

@@ -1,20 +1,41 @@
-//! What a run reads and writes in card memory, by port. Every access is a burst of one 64-byte line.
+//! What a run reads and writes in card memory, by port. Every read is a burst of one 64-byte line; every write is a burst of
+//! those lines of an aligned block that are there.
 
 use std::ops::Range;
 
 use golden::EdgePos;
 use hw::{
     PortTraffic,
-    card::{LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, Port},
-    status::STATUS_BYTES,
+    card::{BURST_LINES, LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, Port},
+    status::{STATUS_BURSTS, STATUS_BYTES},
 };
 
 /// Lines that a range of int32 elements touches.
-pub(super) fn lines(elements: &Range<usize>) -> u64 {
+fn lines(elements: &Range<usize>) -> u64 {
+    touched(elements, LINE_ELEMENTS)
+}
+
+/// Aligned parts of so many elements that a range touches.
+fn touched(elements: &Range<usize>, part: usize) -> u64 {
     if elements.is_empty() {
         return 0;
     }
-    ((elements.end - 1) / LINE_ELEMENTS - elements.start / LINE_ELEMENTS + 1) as u64
+    ((elements.end - 1) / part - elements.start / part + 1) as u64
+}
+
+/// Write bursts and their lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Writes {
+    bursts: u64,
+    beats: u64,
+}
+
+impl Writes {
+    /// A range of int32 elements is written: what a block holds of it in one burst.
+    fn add(&mut self, elements: &Range<usize>) {
+        self.bursts += touched(elements, BURST_LINES * LINE_ELEMENTS);
+        self.beats += lines(elements);
+    }
 }
 
 /// No edge lies in this line.
@@ -28,8 +49,8 @@ pub(super) struct Traffic {
     offs: u64,
     idx: [u64; MAX_CHANNELS],
     mem_reads: u64,
-    mem_writes: u64,
-    out: u64,
+    mem_writes: Writes,
+    out: Writes,
     /// The line that the last drawn edge of this hop lies in.
     last_line: u32,
 }
@@ -37,8 +58,9 @@ pub(super) struct Traffic {
 impl Traffic {
     /// Of a run of a kernel with `channels` index channels, which ends with a status block.
     pub(super) fn new(channels: usize) -> Self {
-        let status = (STATUS_BYTES / LINE_BYTES) as u64;
-        Self { channels, offs: 0, idx: [0; 8], mem_reads: 0, mem_writes: status, out: 0, last_line: NO_LINE }
+        let mem_writes = Writes { bursts: STATUS_BURSTS, beats: (STATUS_BYTES / LINE_BYTES) as u64 };
+        let out = Writes { bursts: 0, beats: 0 };
+        Self { channels, offs: 0, idx: [0; MAX_CHANNELS], mem_reads: 0, mem_writes, out, last_line: NO_LINE }
     }
 
     /// The seeds are read, and enter the node list.
@@ -54,10 +76,10 @@ impl Traffic {
         self.last_line = NO_LINE;
     }
 
-    /// A phase (seeds or hop) ends that has appended this range to the node list. A line is written when it is full, and
+    /// A phase (seeds or hop) ends that has appended this range to the node list. A block is written when it is full, and
     /// at the end of a phase.
     pub(super) fn node_list(&mut self, appended: &Range<usize>) {
-        self.mem_writes += lines(appended);
+        self.mem_writes.add(appended);
     }
 
     /// Edges are drawn, in this order. One shares the read of the edge before, if that lies in the same line.
@@ -74,19 +96,28 @@ impl Traffic {
 
     /// The outputs are complete.
     pub(super) fn outputs(&mut self, nodes: usize, edges: usize) {
-        self.out += lines(&(0..nodes)) + 3 * lines(&(0..edges));
+        for elements in [nodes, edges, edges, edges] {
+            self.out.add(&(0..elements));
+        }
     }
 
     /// The counts of each port that the kernel has.
     pub(super) fn ports(&self) -> Vec<PortTraffic> {
+        let none = Writes { bursts: 0, beats: 0 };
         let of = |port: Port| {
             let (reads, writes) = match port {
-                Port::Offs => (self.offs, 0),
-                Port::Idx(channel) => (self.idx[usize::from(channel)], 0),
+                Port::Offs => (self.offs, none),
+                Port::Idx(channel) => (self.idx[usize::from(channel)], none),
                 Port::Mem => (self.mem_reads, self.mem_writes),
                 Port::Out => (0, self.out),
             };
-            PortTraffic { port: port.name(), reads, read_beats: reads, writes, write_beats: writes }
+            PortTraffic {
+                port: port.name(),
+                reads,
+                read_beats: reads,
+                writes: writes.bursts,
+                write_beats: writes.beats,
+            }
         };
         let has = |port: &Port| !matches!(port, Port::Idx(channel) if usize::from(*channel) >= self.channels);
         Port::ALL.into_iter().filter(has).map(of).collect()
@@ -102,6 +133,19 @@ mod tests {
     fn lines_of_a_range() {
         let of = |elements: Range<usize>| lines(&elements);
         assert_eq!([of(0..0), of(5..5), of(0..1), of(0..16), of(0..17), of(15..17), of(5..16)], [0, 0, 1, 1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn a_phase_writes_what_is_new_of_each_block() {
+        let mut traffic = Traffic::new(1);
+        let before = traffic.mem_writes;
+        // One line; the rest of its block, with that line again; two blocks and a line.
+        for appended in [0..3, 3..128, 128..400] {
+            traffic.node_list(&appended);
+        }
+        assert_eq!((traffic.mem_writes.bursts - before.bursts, traffic.mem_writes.beats - before.beats), (5, 26));
+        traffic.outputs(129, 16);
+        assert_eq!(traffic.out, Writes { bursts: 2 + 3, beats: 9 + 3 });
     }
 
     #[test]
@@ -125,6 +169,6 @@ mod tests {
         traffic.frontier(&(3..5));
         traffic.edges(&[EdgePos::new(2)]);
         assert_eq!(traffic.idx[..2], [3, 1]);
-        assert_eq!((traffic.offs, traffic.mem_reads, traffic.mem_writes), (5, 2, 7));
+        assert_eq!((traffic.offs, traffic.mem_reads), (5, 2));
     }
 }

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use golden::{Capacity, CscGraph, NodeId, Silent};
-use hw::{BusAccess, Deadline, DeviceError, Feature, OutputBuffers, SamplerDevice, Slr, card::Port, registers::ARGS};
+use golden::{Buffer, Capacity, CscGraph, NodeId, Silent};
+use hw::{
+    BusAccess, Deadline, DeviceError, Feature, OutputBuffers, SamplerDevice, Slr,
+    card::{BURST_BYTES, LINE_BYTES, Port},
+    registers::ARGS,
+};
 use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
 
 use crate::common::{SLOT, device, graph_of, hubs, options, request, run, run_with};
@@ -36,6 +40,21 @@ fn a_bus_error_names_port_address_and_answer_and_the_next_run_is_fine() {
         }
         run(&device, SLR, &graph, &request).unwrap();
     }
+}
+
+/// The address is that of the burst; which line of it was at fault nobody knows.
+#[test]
+fn a_write_error_names_the_burst() {
+    let graph = hubs(200, 3);
+    // The second block of rows; in its burst the third line.
+    let at = FaultAt::Line(Place::Output(Buffer::Rows), (BURST_BYTES + 2 * LINE_BYTES) as u64);
+    let device = device(&with_fault(Port::Out, BusAccess::Write, at, Response::SlvErr), &graph);
+    let report = run(&device, SLR, &graph, &request(0..10, &[5], 1)).unwrap();
+    assert!(report.hops.total_edges() < 128, "one block");
+    let Err(DeviceError::Bus { address, .. }) = run(&device, SLR, &graph, &request(0..40, &[5, 5], 1)) else {
+        panic!("the line was written")
+    };
+    assert_eq!(address % 4096, BURST_BYTES as u64);
 }
 
 #[test]
@@ -155,9 +174,10 @@ fn what_the_host_lets_through_the_kernel_refuses() {
         ("fanout2", 33, "a fan-out is not -1 to 32"),
         ("fanout1", u32::MAX - 1, "a fan-out is not -1 to 32"),
         ("num_seeds", 1025, "num_seeds is above 1024"),
-        ("offsets", 0x20, "a base address is not a multiple of 64 (12)"),
-        ("status", 0x1004, "a base address is not a multiple of 64 (15)"),
-        ("indices3", 8, "a base address is not a multiple of 64 (23)"),
+        ("offsets", 0x20, "a base address is not a multiple of 64, or of 512 where the kernel writes (12)"),
+        ("status", 0x1004, "a base address is not a multiple of 64, or of 512 where the kernel writes (15)"),
+        ("rows", 0x10C0, "a base address is not a multiple of 64, or of 512 where the kernel writes (17)"),
+        ("indices3", 8, "a base address is not a multiple of 64, or of 512 where the kernel writes (23)"),
         ("num_nodes", 1 << 31, "num_nodes or num_edges is above 2^31 - 1"),
         ("num_nodes", 9, "a seed is not below num_nodes (9)"),
     ];

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hw::RunReport;
+use hw::{PortTraffic, RunReport};
 use serde::Serialize;
 use sim::memory::Timing;
 
@@ -51,19 +51,18 @@ impl fmt::Display for Bound {
 pub struct Bounds([u64; Bound::ALL.len()]);
 
 impl Bounds {
-    /// Of what a run has moved, with memory of these figures behind each port: reads at one an interval, data at the bytes
+    /// Of what a run has moved, with memory of these figures behind each port: bursts at one an interval, data at the bytes
     /// per cycle, whichever is slower; reads and writes of a port do not wait for one another. Only ports whose names begin
     /// like one of `shared` have one such memory together, in which nothing overlaps.
     pub fn of(run: &RunReport, timing: &Timing, shared: &[&str]) -> Self {
+        let reads = |port: &PortTraffic| timing.cycles(port.reads, port.read_beats);
+        let writes = |port: &PortTraffic| timing.cycles(port.writes, port.write_beats);
         let port = |name: &str| {
             let ports = run.ports.iter().filter(|port| port.port.starts_with(name));
-            ports
-                .map(|port| timing.read_cycles(port.reads).max(timing.data_cycles(port.write_beats)))
-                .max()
-                .unwrap_or(0)
+            ports.map(|port| reads(port).max(writes(port))).max().unwrap_or(0)
         };
         let in_bank = run.ports.iter().filter(|port| shared.iter().any(|name| port.port.starts_with(name)));
-        let bank = in_bank.map(|port| timing.read_cycles(port.reads) + timing.data_cycles(port.write_beats)).sum();
+        let bank = in_bank.map(|port| reads(port) + writes(port)).sum();
         Self(Bound::ALL.map(|bound| match bound {
             Bound::Bank => bank,
             Bound::Pipeline => run.hops.total_edges() as u64,
@@ -94,17 +93,17 @@ impl Bounds {
 mod tests {
     use super::*;
     use golden::HopCounts;
-    use hw::PortTraffic;
     use sim::memory::Profile;
     use std::time::Duration;
 
-    fn bounds(ports: &[(&'static str, u64, u64)], edges: u32, profile: Profile, shared: &[&str]) -> Bounds {
-        let of = |&(port, reads, writes): &(&'static str, u64, u64)| PortTraffic {
+    /// Ports with single reads, write bursts and write beats.
+    fn bounds(ports: &[(&'static str, u64, u64, u64)], edges: u32, profile: Profile, shared: &[&str]) -> Bounds {
+        let of = |&(port, reads, writes, write_beats): &(&'static str, u64, u64, u64)| PortTraffic {
             port,
             reads,
             read_beats: reads,
             writes,
-            write_beats: writes,
+            write_beats,
         };
         let hops = HopCounts { nodes: vec![1, 1], edges: vec![edges] };
         let (ports, stages) = (ports.iter().map(of).collect(), vec![]);
@@ -114,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_slowest_part_is_the_bound() {
-        let ports = [("offs", 10, 0), ("idx0", 20, 0), ("idx1", 25, 0), ("mem", 5, 60), ("out", 0, 90)];
+        let ports =
+            [("offs", 10, 0, 0), ("idx0", 20, 0, 0), ("idx1", 25, 0, 0), ("mem", 5, 20, 60), ("out", 0, 12, 90)];
         let largest = |edges, profile| bounds(&ports, edges, profile, &[]).largest();
         assert_eq!(largest(70, Profile::Hbm), (Bound::Out, 120));
         assert_eq!(largest(70, Profile::Ddr4), (Bound::Idx, 100));
@@ -124,6 +124,6 @@ mod tests {
         twice.add(&twice.clone());
         assert_eq!((twice.cycles(Bound::Mem), twice.cycles(Bound::Offs)), (160, 80));
         let shared = bounds(&ports, 70, Profile::Ddr4, &["offs", "idx", "mem"]);
-        assert_eq!(shared.largest(), (Bound::Bank, 4 * (10 + 20 + 25 + 5) + 60));
+        assert_eq!(shared.largest(), (Bound::Bank, 4 * (10 + 20 + 25 + 5) + 80));
     }
 }

@@ -1,6 +1,6 @@
 //! Queues, and the ports with the memory behind them.
 
-use hw::card::LINE_ELEMENTS;
+use hw::card::{BURST_LINES, LINE_ELEMENTS};
 
 use crate::memory::{Pace, Timing};
 
@@ -115,14 +115,14 @@ impl Reads {
     }
 }
 
-/// A port that writes (`line_writer.sv`), with the memory behind it.
+/// A port that writes (`burst_arbiter.sv` and `burst_writer.sv`), with the memory behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Writes {
     latency: Latency,
     pace: Pace,
     /// Lines that the bus has not taken yet, also those in the registers on the way there.
     queue: Places,
-    /// Lines that have not been answered.
+    /// Bursts that have not been answered.
     window: Places,
     outstanding: Places,
     last_pushed: Cycle,
@@ -148,19 +148,25 @@ impl Writes {
         }
     }
 
-    /// A line stands before the port from cycle `there` on; gives the cycle in which the port takes it.
-    pub(super) fn write(&mut self, there: Cycle) -> Cycle {
-        let pushed = there.max(self.last_pushed + 1).max(self.queue.room()).max(self.window.room());
-        let taken = (pushed + 1 + SLR_DELAY).max(self.last_taken + 1).max(self.outstanding.room());
-        let taken = taken.max(self.pace.free_from());
-        self.pace.beat(taken);
-        let answered = (taken + self.latency.next().max(1)).max(self.last_answered + 1);
-        self.queue.enter(taken + SLR_DELAY);
+    /// A burst of so many lines stands before the port from cycle `there` on; gives the cycle in which the port takes the last.
+    pub(super) fn write(&mut self, there: Cycle, lines: usize) -> Cycle {
+        // The choice between the sources takes a cycle, also after another burst.
+        let chosen = there.max(self.last_pushed + 1);
+        self.last_pushed = chosen.max(self.window.room().saturating_sub(1));
+        for line in 0..lines {
+            let pushed = (self.last_pushed + 1).max(self.queue.room());
+            let taken = (pushed + 1 + SLR_DELAY).max(self.last_taken + 1).max(self.pace.free_from(line == 0));
+            let taken = if line == 0 { taken.max(self.outstanding.room()) } else { taken };
+            self.pace.beat(taken, line == 0);
+            self.queue.enter(taken + SLR_DELAY);
+            (self.last_pushed, self.last_taken) = (pushed, taken);
+        }
+        let answered = (self.last_taken + self.latency.next().max(1)).max(self.last_answered + 1);
         self.window.enter(answered + SLR_DELAY);
         self.outstanding.enter(answered - 1);
-        (self.last_pushed, self.last_taken, self.last_answered) = (pushed, taken, answered);
+        self.last_answered = answered;
         self.idle_from = answered + SLR_DELAY + 1;
-        pushed
+        self.last_pushed
     }
 
     /// The first cycle in which nothing is under way.
@@ -169,37 +175,44 @@ impl Writes {
     }
 }
 
-/// Packs elements into lines (`line_packer.sv`).
+/// Packs elements into blocks of lines (`burst_packer.sv`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packer {
-    /// Elements in the line, and those of them that have not been written.
+    /// Elements in the block, and those of them that have been written.
     filled: usize,
-    fresh: usize,
-    /// When the place of the line that leaves is free.
+    written: usize,
+    /// When the place of the block that leaves is free.
     free_from: Cycle,
 }
 
 impl Packer {
-    /// The first cycle in which it takes an element. The last one of a line needs the other place.
+    /// Elements of a block.
+    const BLOCK: usize = BURST_LINES * LINE_ELEMENTS;
+
+    /// The first cycle in which it takes an element. The last one of a block needs the other place.
     pub(super) fn room(&self) -> Cycle {
-        if self.filled == LINE_ELEMENTS - 1 { self.free_from } else { 0 }
+        if self.filled == Self::BLOCK - 1 { self.free_from } else { 0 }
     }
 
     pub(super) fn push(&mut self, now: Cycle, port: &mut Writes) {
         self.filled += 1;
-        self.fresh += 1;
-        if self.filled == LINE_ELEMENTS {
-            self.free_from = port.write(now + 1) + 1;
-            (self.filled, self.fresh) = (0, 0);
+        if self.filled == Self::BLOCK {
+            self.write(now, port);
+            (self.filled, self.written) = (0, 0);
         }
     }
 
     /// Writes what is left, from cycle `now` on.
     pub(super) fn flush(&mut self, now: Cycle, port: &mut Writes) {
-        if self.fresh > 0 {
-            self.free_from = port.write(now.max(self.free_from) + 1) + 1;
-            self.fresh = 0;
+        if self.filled > self.written {
+            self.write(now.max(self.free_from), port);
+            self.written = self.filled;
         }
+    }
+
+    fn write(&mut self, now: Cycle, port: &mut Writes) {
+        let lines = self.filled.div_ceil(LINE_ELEMENTS) - self.written / LINE_ELEMENTS;
+        self.free_from = port.write(now + 1, lines) + 1;
     }
 }
 

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 use golden::{Buffer, CscGraph, NodeId};
 use hw::{
     BusAccess, HostMemory,
-    card::{CardAddress, LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, OffsetRecord, Port},
+    card::{BURST_BYTES, CardAddress, LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, OffsetRecord, Port},
     registers::KernelArgs,
     status::{STATUS_BYTES, StatusBlock},
 };
@@ -50,7 +50,8 @@ impl Place {
     /// Places are 64 GiB apart, so that nothing that runs over reaches the next, and the high half of an address matters.
     fn base(self, offset: u64) -> u64 {
         let ordinal = Self::all().position(|place| place == self).expect("all() has all");
-        ((ordinal as u64 + 1) << 36) + offset
+        let alignment = if self.allows(BusAccess::Write) { BURST_BYTES as u64 } else { LINE };
+        ((ordinal as u64 + 1) << 36) + offset / alignment * alignment
     }
 
     fn port(self) -> Port {
@@ -104,10 +105,13 @@ pub(in crate::rtl) struct Space {
     used: usize,
     status: [u8; STATUS_BYTES],
     outputs: [Arc<HostMemory>; 4],
+    /// Elements of each line of the outputs that were written, a bit each.
+    written: [Vec<u16>; 4],
 }
 
 impl Space {
-    /// The memory of a kernel with `channels` index channels. `offset` is added to every base.
+    /// The memory of a kernel with `channels` index channels. `offset` is added to every base, as far as its alignment
+    /// allows.
     pub(in crate::rtl) fn new(graph: &Arc<CscGraph>, channels: usize, offset: u64) -> Self {
         let none = || Arc::new(HostMemory::new(0));
         let mut space = Self {
@@ -119,6 +123,7 @@ impl Space {
             used: 0,
             status: [0; STATUS_BYTES],
             outputs: [none(), none(), none(), none()],
+            written: Default::default(),
         };
         let region = |place: Place| Region { place, base: place.base(offset), bytes: space.bytes_of(place) };
         space.regions = Place::all().map(region).collect();
@@ -132,6 +137,10 @@ impl Space {
         self.node_list[..self.used].fill([POISON; LINE_BYTES]);
         self.used = 0;
         self.status.fill(0);
+        for (written, output) in self.written.iter_mut().zip(outputs) {
+            written.clear();
+            written.resize(output.len().div_ceil(LINE_ELEMENTS), 0);
+        }
         for at in 0..self.regions.len() {
             self.regions[at].bytes = self.bytes_of(self.regions[at].place);
         }
@@ -206,8 +215,8 @@ impl Space {
     /// Writes the bytes of a line whose strobe is set.
     ///
     /// # Errors
-    /// The element that lies past the end of an output buffer; nothing of it is written.
-    pub(super) fn write(&mut self, place: Place, offset: u64, data: &Line, strobe: u64) -> Result<(), PastEnd> {
+    /// The element that lies past the end of an output buffer, or was written before; it is not written.
+    pub(super) fn write(&mut self, place: Place, offset: u64, data: &Line, strobe: u64) -> Result<(), Wrong> {
         let line = (offset / LINE) as usize;
         match place {
             Place::NodeList => {
@@ -215,18 +224,21 @@ impl Space {
                 merge(&mut self.node_list[line], data, strobe);
             }
             Place::Status => merge(&mut self.status[line * LINE_BYTES..][..LINE_BYTES], data, strobe),
-            Place::Output(buffer) => return store(&self.outputs[buffer as usize], line, data, strobe),
+            Place::Output(buffer) => {
+                let (memory, written) = (&self.outputs[buffer as usize], &mut self.written[buffer as usize][line]);
+                return store(memory, written, line, data, strobe);
+            }
             Place::Offsets | Place::Indices(_) | Place::Seeds => unreachable!("find() lets nobody write there"),
         }
         Ok(())
     }
 }
 
-/// An element past the end of an output buffer was written.
+/// What is wrong with a write to an output buffer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct PastEnd {
-    pub(super) element: usize,
-    pub(super) len: usize,
+pub(super) enum Wrong {
+    PastEnd { element: usize, len: usize },
+    Twice { element: usize },
 }
 
 fn merge(memory: &mut [u8], data: &Line, strobe: u64) {
@@ -237,15 +249,17 @@ fn merge(memory: &mut [u8], data: &Line, strobe: u64) {
     }
 }
 
-fn store(memory: &HostMemory, line: usize, data: &Line, strobe: u64) -> Result<(), PastEnd> {
+fn store(memory: &HostMemory, written: &mut u16, line: usize, data: &Line, strobe: u64) -> Result<(), Wrong> {
     for (lane, new) in data.chunks_exact(4).enumerate() {
         let element = line * LINE_ELEMENTS + lane;
         let new = i32::from_le_bytes(new.try_into().expect("four bytes"));
         let mask = match strobe >> (4 * lane) & 0xF {
             0 => continue,
-            _ if element >= memory.len() => return Err(PastEnd { element, len: memory.len() }),
+            _ if element >= memory.len() => return Err(Wrong::PastEnd { element, len: memory.len() }),
+            _ if *written >> lane & 1 == 1 => return Err(Wrong::Twice { element }),
             bytes => (0..4).filter(|byte| bytes >> byte & 1 == 1).fold(0, |mask, byte| mask | 0xFF_i32 << (8 * byte)),
         };
+        *written |= 1 << lane;
         let old = if mask == -1 { 0 } else { memory.load(element) };
         memory.store(element, old & !mask | new & mask);
     }

@@ -39,7 +39,7 @@ impl Bench {
         let graph = CscGraph::new(ends.collect(), (0..EDGES).map(|e| NodeId::new(e % NODES)).collect()).unwrap();
         let mut space = Space::new(&Arc::new(graph), CHANNELS, 0x40);
         let buffer = |len| Arc::new(HostMemory::new(len));
-        let samples = buffer(200);
+        let samples = buffer(1000);
         let seeds: Vec<_> = (0..20).map(NodeId::new).collect();
         space.prepare(&seeds, &[Arc::clone(&samples), buffer(5), buffer(5), buffer(5)]);
         let mut args = KernelArgs::default();
@@ -196,13 +196,17 @@ fn every_profile_writes_what_is_strobed() {
             (OUT, 0, base + 192, vec![(line_of(0x0102_0304), 0x3)]),
             (OUT, 2, base + 12 * 64, vec![(line_of(192), 0xFFFF_FFFF)]),
         ];
-        let many: Vec<Write> = (0..40).map(|n| (OUT, n % 4, base + 256, vec![(line_of(u32::from(n)), all)])).collect();
-        let (answers, early) = bench.write(&[&writes[..], &many[..], &writes[..]].concat());
+        // As long as the kernel's are, and as one line.
+        let lines = |first: u64, count: u64| (first..first + count).map(|line| (line_of(line as u32), all)).collect();
+        let bursts = (2..6).map(|n| (OUT, n as u8 % 4, base + 512 * n, lines(8 * n, 8)));
+        let many: Vec<Write> = bursts.chain((48..62).map(|n| (OUT, n as u8 % 4, base + 64 * n, lines(n, 1)))).collect();
+        let (answers, early) = bench.write(&[&writes[..], &many[..]].concat());
         assert_eq!(bench.memory.violation(), None, "{profile}");
         assert!(answers.iter().all(|(_, response)| *response == 0));
         assert_eq!(bench.samples.to_vec(0..34), [(0..32).collect(), vec![-1, 33]].concat(), "{profile}");
         assert_eq!(bench.samples.load(48), 0xFFFF_0304_u32.cast_signed());
-        assert_eq!(bench.samples.to_vec(191..200), [vec![-1], (192..200).collect()].concat(), "{profile}");
+        assert_eq!(bench.samples.to_vec(191..202), [vec![-1], (192..200).collect(), vec![-1; 2]].concat(), "{profile}");
+        assert!((16..62).zip(16..).all(|(line, word)| bench.samples.load(16 * line) == word), "{profile}");
         assert!(early || profile != Profile::Hostile, "data is taken before its address");
     }
 }
@@ -281,10 +285,23 @@ fn what_axi_forbids_is_told() {
         bench.tick();
     });
     assert!(last.starts_with("out.W has last = true in beat 1 of 2"), "{last}");
-    let past = told(&|bench| {
-        bench.write(&[(OUT, 0, bench.args.outputs[0].0 + 12 * 64, vec![(line_of(0), u64::MAX)])]);
+    let no_last = told(&|bench| {
+        let pins = &mut bench.pins.write[OUT];
+        (pins.awvalid, pins.awaddr, pins.awlen, pins.awsize, pins.awburst) = (1, bench.args.outputs[0].0, 0, 6, 1);
+        pins.wvalid = 1;
+        bench.tick();
     });
-    assert!(past.starts_with("out.W writes element 200 of samples, which has 200"), "{past}");
+    assert!(no_last.starts_with("out.W has last = false in beat 1 of 1"), "{no_last}");
+    let past = told(&|bench| {
+        bench.write(&[(OUT, 0, bench.args.outputs[0].0 + 62 * 64, vec![(line_of(0), u64::MAX)])]);
+    });
+    assert!(past.starts_with("out.W writes element 1000 of samples, which has 1000"), "{past}");
+    let twice = told(&|bench| {
+        let write = |strobe| (OUT, 0, bench.args.outputs[0].0 + 64, vec![(line_of(0), strobe)]);
+        let writes = [write(0xFFF), write(0xF000), write(0xFF00)];
+        bench.write(&writes);
+    });
+    assert!(twice.starts_with("out.W writes element 18 of samples a second time"), "{twice}");
 }
 
 #[test]
@@ -314,6 +331,22 @@ fn rates_are_those_of_the_profile() {
         // The master takes four beats in five cycles.
         let expected = if profile == Profile::Ideal { 1270 } else { expected };
         assert!(bench.now.abs_diff(expected) < 40, "{profile}: {} cycles", bench.now);
+    }
+}
+
+#[test]
+fn writes_go_at_the_rates_of_the_profile() {
+    // Cycles for 60 lines, one a burst and 6 a burst. The master takes two answers in three cycles.
+    for (profile, expected) in [(Profile::Ideal, [90, 60]), (Profile::Hbm, [240, 80]), (Profile::Ddr4, [240, 60])] {
+        for (lines, expected) in [1, 6].into_iter().zip(expected) {
+            let mut bench = Bench::of(profile);
+            let base = bench.args.outputs[0].0;
+            let burst = |n: u64| (OUT, 0, base + 64 * lines * n, vec![(line_of(0), u64::MAX); lines as usize]);
+            bench.write(&(0..60 / lines).map(burst).collect::<Vec<_>>());
+            let timing = profile.timing();
+            let taken = bench.now - u64::from(timing.latency);
+            assert!(taken >= expected && taken < expected + u64::from(timing.jitter) + 8, "{profile}: {taken} cycles");
+        }
     }
 }
 

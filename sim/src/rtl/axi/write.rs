@@ -11,7 +11,7 @@ use super::{
     fault::Response,
     random::{Chance, Throttle},
     read::bus_place,
-    space::Space,
+    space::{Space, Wrong},
 };
 use crate::memory::{Pace, Profile, Timing};
 
@@ -135,7 +135,8 @@ impl WritePort {
     fn set_readies(&mut self, pins: &mut WritePins, now: u64) {
         let room = self.addresses.len() + self.pending.len() < self.timing.outstanding;
         let mut address = room && self.address_throttle.is_open();
-        let mut data = self.early.len() < 64 && self.pace.is_free(now) && self.data_throttle.is_open();
+        let mut data =
+            self.early.len() < 64 && self.pace.free_from(self.at_begin) <= now && self.data_throttle.is_open();
         // A slave may wait for WVALID before it takes the address, and for AWVALID before it takes the data ("Dependencies
         // between channel handshake signals"); so a master may wait for neither ready.
         match self.order {
@@ -165,11 +166,11 @@ impl WritePort {
     }
 
     fn take_beat(&mut self, beat: Beat, bus: &mut Bus) {
+        self.pace.beat(bus.now, self.at_begin);
         if self.at_begin {
             self.begun += 1;
         }
         self.at_begin = beat.last;
-        self.pace.beat(bus.now);
         bus.log(self.port, "W", || {
             let words = beat.data.chunks_exact(4).enumerate().filter(|(lane, _)| beat.strobe >> (4 * lane) & 0xF != 0);
             let words = words.map(|(_, word)| i32::from_le_bytes(word.try_into().expect("four bytes")).to_string());
@@ -249,8 +250,11 @@ impl WritePort {
                 response = Response::DecErr;
                 continue;
             };
-            if let Err(past) = space.write(place, offset, &beat.data, beat.strobe) {
-                let what = format!("writes element {} of {place}, which has {}", past.element, past.len);
+            if let Err(wrong) = space.write(place, offset, &beat.data, beat.strobe) {
+                let what = match wrong {
+                    Wrong::PastEnd { element, len } => format!("writes element {element} of {place}, which has {len}"),
+                    Wrong::Twice { element } => format!("writes element {element} of {place} a second time"),
+                };
                 bus.violation(self.port, "W", &what);
             }
         }

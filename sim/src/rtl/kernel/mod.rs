@@ -89,7 +89,7 @@ impl RtlKernel {
     }
 
     fn new_memory(&mut self, graph: &Arc<CscGraph>) -> Memory {
-        // Bases need no more than 64-byte alignment, which the hostile profile makes use of.
+        // Bases of what is only read need no more than 64-byte alignment, which the hostile profile makes use of.
         let lines = self.chance.below(1 << 20);
         let lines = if self.options.memory == Profile::Hostile { lines } else { lines / 64 * 64 };
         let space = Space::new(graph, self.options.channels, lines * LINE_BYTES as u64);
