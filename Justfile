@@ -52,6 +52,10 @@ synth *args: _pyosys
     @.setup/pyosys.sh .setup/rtl_synth.py hw/rtl/files.f trisage_sampler target/rtl-synth.log hw/rtl/size.json "$@" || \
         { echo 'synth: failed; what Yosys did is in target/rtl-synth.log' >&2; exit 1; }
 
+# Prove with Yosys what queues, arbiter and the order of the lines promise; each proof also has to find mistakes that are put in
+formal: _pyosys
+    @.setup/pyosys.sh .setup/rtl_formal.py hw/rtl hw/formal target/formal
+
 # Compile RTL models: `fast` is what sim-verify runs, tests run `test` too, with the benches of the modules
 rtl-models variants="test,fast": _verilator _rust
     @{{ verilator }} cargo build --release --bin trisage
@@ -81,7 +85,7 @@ deny: _rust
     cargo deny check
 
 # All that CI checks
-ci: lint sim-verify test synth
+ci: lint sim-verify test synth formal
 
 # Remove the installed tools; the next recipe that needs one installs it again
 clean-tools:

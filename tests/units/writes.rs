@@ -296,7 +296,8 @@ impl Packing {
 /// A line without what is not written.
 fn written(mut line: Line) -> Line {
     for (n, word) in line.words.iter_mut().enumerate() {
-        if line.strb >> (4 * n) & 0xF == 0 {
+        let strobes = line.strb >> (4 * n) & 0xF;
+        if strobes == 0 {
             *word = 0;
         }
     }
@@ -387,7 +388,7 @@ fn writes() -> impl Strategy<Value = Vec<Write>> {
     let within_page = prop_oneof![Just(64 - BURST_LINES as u32), 0..64_u32];
     let write = (0..1_u64 << 50, within_page, 1..=BURST_LINES as u32, prop_oneof![9 => 0..2_u32, 1 => 2..4_u32])
         .prop_map(|(page, line, lines, response)| {
-            let addr = page << 12 | u64::from(line) * LINE_BYTES;
+            let addr = (page << 12) + u64::from(line) * LINE_BYTES;
             Write { addr, lines: lines.min(64 - line), response }
         });
     vec(write, 0..25)
@@ -397,7 +398,7 @@ fn writes() -> impl Strategy<Value = Vec<Write>> {
 fn writes_all(bench: &mut Bench<BurstWriter>, pace: Pace, writes: &[Write], count: bool) -> Result<u64, String> {
     let lines: Vec<_> = writes.iter().zip(0..).flat_map(|(write, n)| burst(write.addr, write.lines, n)).collect();
     let mut source = Source::new(&lines, pace.gate(0));
-    let (mut takes_aw, mut takes_w, mut gives_b) = (pace.gate(1), pace.gate(2), pace.gate(3));
+    let (mut address_gate, mut data_gate, mut answer_gate) = (pace.gate(1), pace.gate(2), pace.gate(3));
     let mut latency = Chance(writes.len() as u64);
     let (mut addresses, mut data) = (vec![], vec![]);
     // The memory answers a burst when it has its address and all its data.
@@ -406,7 +407,7 @@ fn writes_all(bench: &mut Bench<BurstWriter>, pace: Pace, writes: &[Write], coun
     bench.clock(&WriterIn { clear: 1, ..WriterIn::default() })?;
     for cycle in 0.. {
         let line = source.offer();
-        let (aw_ready, w_ready, b_open) = (takes_aw.is_open(), takes_w.is_open(), gives_b.is_open());
+        let (aw_ready, w_ready, b_open) = (address_gate.is_open(), data_gate.is_open(), answer_gate.is_open());
         answers_now = answers.front().is_some_and(|&due| answers_now || (b_open && due <= cycle));
         let out = bench.clock(&WriterIn {
             line: line.unwrap_or_default(),
