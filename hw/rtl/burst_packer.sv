@@ -113,4 +113,10 @@ module burst_packer
   `ASSERT(BurstInOneBlock, leaving_q |-> (first_q.block == last_q.block && first_q.line <= last_q.line))
   `ASSERT_STABLE(OutStable, out_valid_o && !clear_i, out_ready_i, out_o)
 
+  `COVER(BackPressure, out_valid_o && !out_ready_i)
+  `COVER(WaitsForPlace, in_valid_i && !in_ready_o)
+  `COVER(FlushedWithinLine, leave && !take && next_q.lane != '0)
+  `COVER(GoesOnWithinLine, leave && fresh_q.lane != '0)
+  `COVER(FlushWaitsForBlock, flush_i && leaving_q && fresh_q != next_q)
+
 endmodule
