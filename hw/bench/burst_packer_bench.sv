@@ -29,10 +29,10 @@ module burst_packer_bench
   assign in    = in_i[$bits(in)-1:0];
   assign out_o = bench_t'(out);
 
-  logic        ready, clean, valid;
+  logic        ready, flushed, under_way, valid;
   write_line_t leaving;
   assign out.ready = word_t'(ready);
-  assign out.clean = word_t'(clean);
+  assign out.clean = word_t'(flushed && !under_way);
   assign out.valid = word_t'(valid);
   assign out.line  = of_write(leaving);
 
@@ -44,7 +44,8 @@ module burst_packer_bench
     .in_ready_o  (ready),
     .in_data_i   (in.data),
     .flush_i     (in.flush[0]),
-    .clean_o     (clean),
+    .flushed_o   (flushed),
+    .leaving_o   (under_way),
     .out_valid_o (valid),
     .out_ready_i (in.ready[0]),
     .out_o       (leaving)
