@@ -40,10 +40,12 @@ lint: _rust && rtl-lint
     cargo clippy --locked --workspace --all-targets -- -D warnings
     cargo clippy --locked -p trainer --features cuda --all-targets -- -D warnings
 
-# Lint the RTL with Verilator
+# Lint the RTL and the benches of its modules with Verilator
 rtl-lint: _verilator
     @waivers=hw/rtl/lint.vlt; [[ -e $waivers ]] || waivers=; \
-        {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl --top-module trisage_sampler $waivers -F hw/rtl/files.f
+        {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl --top-module trisage_sampler $waivers -F hw/rtl/files.f; \
+        {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl -Ihw/bench --top-module module_bench \
+            $waivers hw/bench/lint.vlt -F hw/rtl/files.f -F hw/bench/files.f
     @echo 'rtl-lint: no warnings'
 
 # Synthesise the RTL with Yosys: its size by module and against the boards; fail on a latch or a changed size (--update records it, --modules tells the size of each)
@@ -51,7 +53,11 @@ synth *args: _pyosys
     @.setup/pyosys.sh .setup/rtl_synth.py hw/rtl/files.f trisage_sampler target/rtl-synth.log hw/rtl/size.json "$@" || \
         { echo 'synth: failed; what Yosys did is in target/rtl-synth.log' >&2; exit 1; }
 
-# Compile RTL models: `fast` is what sim-verify runs, tests run `test` too
+# Prove with Yosys what queues, arbiter and the order of the lines promise; each proof also has to find mistakes that are put in
+formal: _pyosys
+    @.setup/pyosys.sh .setup/rtl_formal.py hw/rtl hw/formal target/formal
+
+# Compile RTL models: `fast` is what sim-verify runs, tests run `test` too, with the benches of the modules
 rtl-models variants="test,fast": _verilator _rust
     @{{ verilator }} cargo build --release --bin trisage
     @{{ trisage }} rtl build --variant "$1" >/dev/null
@@ -71,10 +77,10 @@ bench-overlap *args: _rust
     @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated \
         --graph gen:power-law:shape=products,scale=1/16,seed=1 "$@"
 
-# Measure which lines of the RTL its tests reach; what they do not reach is explained in hw/rtl/uncovered.txt
+# Measure which lines and cover points of the RTL its tests reach; what they do not reach is explained in hw/rtl/uncovered.txt
 rtl-coverage: _verilator _rust
     @rm -rf target/coverage && mkdir -p target/coverage
-    @TRISAGE_COVERAGE=$PWD/target/coverage {{ verilator }} cargo test -p tests --test rtl --test conformance
+    @TRISAGE_COVERAGE=$PWD/target/coverage {{ verilator }} cargo test -p tests --test rtl --test conformance --test units
     @TRISAGE_COVERAGE=$PWD/target/coverage {{ verilator }} cargo test -p sim --test rtl errors
     @python3 .setup/rtl_coverage.py target/coverage hw/rtl
 
@@ -93,7 +99,7 @@ deny: _rust
     cargo deny check
 
 # All that CI checks
-ci: lint sim-verify test synth
+ci: lint sim-verify test synth formal
 
 # Remove the installed tools; the next recipe that needs one installs it again
 clean-tools:

@@ -1,10 +1,11 @@
-// Assertions of the design. A module that uses them has clk_i and rst_ni. Synthesis sees nothing of them.
+// Assertions and cover points of the design. A module that uses them has clk_i and rst_ni. Synthesis sees nothing of them.
 `ifndef TRISAGE_ASSERT_SVH
 `define TRISAGE_ASSERT_SVH
 
 `ifdef SYNTHESIS
   `define ASSERT(name, prop)
   `define ASSERT_STABLE(name, valid, ready, data)
+  `define COVER(name, prop)
 `else
   // `prop` holds in every cycle out of reset.
   `define ASSERT(name, prop) \
@@ -16,6 +17,10 @@
     name : assert property (@(posedge clk_i) disable iff (!rst_ni) \
       ((valid) && !(ready)) |=> ((valid) && $stable(data))) \
     else $error("%m: a waiting item was dropped or changed");
+
+  // A case that tests have to meet, as something special happens in it: ./just rtl-coverage tells the ones that no test meets.
+  `define COVER(name, prop) \
+    name : cover property (@(posedge clk_i) disable iff (!rst_ni) prop);
 `endif
 
 `endif

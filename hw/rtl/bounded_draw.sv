@@ -77,4 +77,7 @@ module bounded_draw
   `ASSERT(RangeNotEmpty, start_i |-> n_i != '0)
   `ASSERT(NumberInRange, done_o |-> number_o < n_i)
 
+  `COVER(Refused, rejected)
+  `COVER(LookedAtAndTaken, state_q == Compare && !rejected)
+
 endmodule

@@ -57,4 +57,7 @@ module burst_arbiter
 
   `ASSERT(BurstComesWhole, busy_q |-> in_valid_i[source_q])
 
+  `COVER(AllWait, !busy_q && &in_valid_i)
+  `COVER(BackPressure, out_valid_o && !out_ready_i)
+
 endmodule

@@ -18,8 +18,9 @@ module burst_packer
   output logic        in_ready_o,
   input  word_t       in_data_i,
 
-  input  logic        flush_i,       // hold until clean_o; meanwhile nothing comes in
-  output logic        clean_o,       // nothing is left to write
+  input  logic        flush_i,       // hold until flushed_o; meanwhile nothing comes in
+  output logic        flushed_o,     // nothing is here that has not been handed over to leave
+  output logic        leaving_o,     // a burst stands before the port, or is on its way through it
 
   output logic        out_valid_o,   // line by line, ascending
   input  logic        out_ready_i,
@@ -55,8 +56,9 @@ module burst_packer
   assign last_of_block = next_q.line == '1 && next_q.lane == '1;
   assign in_ready_o    = !(last_of_block && leaving_q);   // a full block needs the other place
   assign take          = in_valid_i && in_ready_o;
-  assign leave         = (take && last_of_block) || (flush_i && !leaving_q && fresh_q != next_q);
-  assign clean_o       = fresh_q == next_q && !leaving_q;
+  assign leave         = (take && last_of_block) || (flush_i && !leaving_q && !flushed_o);
+  assign flushed_o     = fresh_q == next_q;
+  assign leaving_o     = leaving_q;
   assign last_line     = line_q == last_q.line;
 
   always_ff @(posedge clk_i) begin
@@ -110,5 +112,11 @@ module burst_packer
   `ASSERT(NothingComesInAFlush, flush_i |-> !in_valid_i)
   `ASSERT(BurstInOneBlock, leaving_q |-> (first_q.block == last_q.block && first_q.line <= last_q.line))
   `ASSERT_STABLE(OutStable, out_valid_o && !clear_i, out_ready_i, out_o)
+
+  `COVER(BackPressure, out_valid_o && !out_ready_i)
+  `COVER(WaitsForPlace, in_valid_i && !in_ready_o)
+  `COVER(FlushedWithinLine, leave && !take && next_q.lane != '0)
+  `COVER(GoesOnWithinLine, leave && fresh_q.lane != '0)
+  `COVER(FlushWaitsForBlock, flush_i && leaving_q && fresh_q != next_q)
 
 endmodule

@@ -146,4 +146,9 @@ module burst_writer
   `ASSERT_STABLE(AwStable, aw_valid_o, aw_ready_i, aw_o)
   `ASSERT_STABLE(WStable, w_valid_o, w_ready_i, w_o)
 
+  `COVER(AddressWaits, aw_valid_o && !aw_ready_i && w_valid_o && w_ready_i)
+  `COVER(DataWaits, aw_valid_o && aw_ready_i && w_valid_o && !w_ready_i)
+  `COVER(WindowFull, req_valid_i && !in_burst_q && !pending_ready)
+  `COVER(ErrorResponse, answered && answer.resp[1])
+
 endmodule

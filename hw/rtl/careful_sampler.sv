@@ -123,4 +123,7 @@ module careful_sampler
 
   `ASSERT(BlocksOfANodeAreItsOwn, next_block |-> block_q != '1)
 
+  `COVER(NextBlock, next_block)
+  `COVER(PickedBefore, draw_done && seen)
+
 endmodule

@@ -263,4 +263,17 @@ module dedup_table
   `ASSERT(QueueHasRoom, hash_valid_q[2] |-> queue_ready)
   `ASSERT(StartWhenEmpty, start_i |-> (state_q == Flow && !busy_o && !again_q.valid && hash_valid_q == '0))
 
+  // The row comes from the node before, from the one before that, or both have written it.
+  `COVER(ForwardedFromLast, fire && state_q == Flow && from_last_q && !from_before_q)
+  `COVER(ForwardedFromBefore, fire && state_q == Flow && !from_last_q && from_before_q)
+  `COVER(ForwardedFromBoth, fire && state_q == Flow && from_last_q && from_before_q)
+  `COVER(HitInForwarded, fire && state_q == Flow && is_data && hit && (from_last_q || from_before_q))
+  `COVER(HitByProbe, fire && probed && is_data && hit)
+  `COVER(ProbedMoreThanOnce, fire && probed && probe_q > probe_t'(1))
+  `COVER(ProbedPastLastRow, probed && row_q < compared_q.node.row)
+  `COVER(AskedAgain, move && again_q.valid)
+  `COVER(TableFull, fire && is_data && out_o.full)
+  `COVER(EpochsUsedUp, start_i && epoch_q == '1)
+  `COVER(WaitsWhileClearing, state_q == Clearing && hashed_valid)
+
 endmodule

@@ -50,4 +50,6 @@ module fifo #(
 
   `ASSERT(NeverOverfull, (tail_q - head_q) <= ptr_t'(Depth))
 
+  `COVER(Refuses, in_valid_i && !in_ready_o)
+
 endmodule

@@ -6,6 +6,7 @@ line_reader.sv
 burst_writer.sv
 burst_packer.sv
 burst_arbiter.sv
+list_head.sv
 frontier_reader.sv
 offset_fetch.sv
 chacha_block.sv
@@ -19,6 +20,7 @@ table_ram.sv
 dedup_table.sv
 emitter.sv
 stage_counter.sv
+channel_counter.sv
 request_check.sv
 control_slave.sv
 sequencer.sv

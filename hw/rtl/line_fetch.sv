@@ -1,5 +1,7 @@
 // Reads the source of each drawn edge. The indices are dealt over the channels by line: line n lies in channel n mod
 // Channels. An edge in the same line as the one before it shares that read.
+`include "assert.svh"
+
 module line_fetch
   import trisage_pkg::*;
 #(
@@ -129,5 +131,9 @@ module line_fetch
   if (Channels == 0 || Channels > MaxChannels || (Channels & (Channels - 1)) != 0) begin : gen_channels
     $error("Channels must be 1, 2, 4 or 8");
   end
+
+  `COVER(SharedLine, accept && is_data && !reads)
+  `COVER(SharedError, fire && order.item.kind == ItemData && !order.reads && error)
+  `COVER(OtherChannelFirst, order_valid && order.reads && !rsp_valid_i[order.channel] && rsp_valid_i != '0)
 
 endmodule

@@ -104,4 +104,7 @@ module line_reader
   `ASSERT(AnswerExpected, rsp_valid_o |-> (pending_valid && rsp.last && rsp.id == '0))
   `ASSERT_STABLE(ArStable, ar_valid_o, ar_ready_i, ar_o)
 
+  `COVER(WindowFull, req_valid_i && !pending_ready)
+  `COVER(ErrorResponse, rsp_valid_o && rsp_ready_i && rsp_error_o)
+
 endmodule

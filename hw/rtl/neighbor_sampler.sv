@@ -251,4 +251,10 @@ module neighbor_sampler
   `ASSERT(LastPickIsLast, (valid_q[Judge] && floyd.draws && floyd.last) |-> floyd.j + 1'b1 == floyd.degree)
   `ASSERT(PickInRange, (valid_q[Judge] && floyd.item.kind == ItemData) |-> pick < floyd.degree)
 
+  `COVER(PickedBefore, advance && valid_q[Judge] && seen)
+  `COVER(MayRefuseFirstPick, careful_taken && judged.number == '0)
+  `COVER(MayRefuseLaterPick, careful_taken && judged.number != '0)
+  `COVER(SecondBlock, ask_block && block_in_ready && second_q)
+  `COVER(FailsWithinNode, issue_fire && abort_i && !node.draws && issue.j + 1'b1 < issue.degree)
+
 endmodule

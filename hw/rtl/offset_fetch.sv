@@ -1,4 +1,5 @@
-// Looks up the offset record {start, degree} of each node: one read of the line that holds it.
+// Looks up the offset record {start, degree} of each node: one read of the line that holds it. A node whose record lies in the
+// same line as that of the one before shares that read.
 `include "assert.svh"
 
 module offset_fetch
@@ -35,47 +36,78 @@ module offset_fetch
   localparam int unsigned RecordsPerLine = LineBytes / 8;
   typedef logic [$clog2(RecordsPerLine)-1:0] record_t;
 
+  typedef logic [$bits(node_t)-$bits(record_t)-1:0] line_no_t;
+
   typedef struct packed {
     item_t   item;
     record_t record;
+    logic    reads;       // a line comes for it; else, if it is data, it shares the line before
   } waiting_t;
 
-  logic        in_data, drop, order_in_ready, order_valid;
-  waiting_t    order;
-  logic [63:0] record;
-  logic [32:0] past_end;
+  // ---- Ask ---------------------------------------------------------------------------------------------------------
+  line_no_t line_no, last_line_q;
+  record_t  record_no;
+  logic     last_valid_q, in_data, drop, reads, order_in_ready, accept;
 
+  assign {line_no, record_no} = in_i.id;
   // Only data reads; everything else waits its turn in the order queue.
   assign in_data     = in_i.item.kind == ItemData;
   assign drop        = abort_i && in_i.item.kind != ItemEnd;
-  assign req_valid_o = in_valid_i && in_data && !drop && order_in_ready;
-  assign req_addr_o  = base_i + {30'b0, in_i.id[30:3], 6'b0};
-  assign in_ready_o  = drop || (order_in_ready && (!in_data || req_ready_i));
+  assign reads       = in_data && !(last_valid_q && last_line_q == line_no);
+  assign req_valid_o = in_valid_i && reads && !drop && order_in_ready;
+  assign req_addr_o  = base_i + {30'b0, line_no, 6'b0};
+  assign in_ready_o  = drop || (order_in_ready && (!reads || req_ready_i));
+  assign accept      = in_valid_i && in_ready_o && !drop;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)           last_valid_q <= 1'b0;
+    else if (accept)       last_valid_q <= in_data;
+    if (accept && in_data) last_line_q  <= line_no;
+  end
+
+  // ---- Wait in order -----------------------------------------------------------------------------------------------
+  waiting_t order;
+  logic     order_valid, order_data, fire;
 
   fifo #(.T(waiting_t), .Depth(Window)) u_order (
     .clk_i, .rst_ni,
-    .in_valid_i  (in_valid_i && !drop && (!in_data || req_ready_i)),
+    .in_valid_i  (in_valid_i && !drop && (!reads || req_ready_i)),
     .in_ready_o  (order_in_ready),
-    .in_data_i   ('{item: in_i.item, record: in_i.id[2:0]}),
+    .in_data_i   ('{item: in_i.item, record: record_no, reads: reads}),
     .out_valid_o (order_valid),
-    .out_ready_i (out_valid_o && out_ready_i),
+    .out_ready_i (fire),
     .out_data_o  (order)
   );
 
-  logic order_data;
+  // ---- Answer ------------------------------------------------------------------------------------------------------
+  line_t       line, held_line_q;
+  logic        error, held_error_q;
+  logic [63:0] record;
+  logic [32:0] past_end;
+
   assign order_data  = order.item.kind == ItemData;
-  assign out_valid_o = order_valid && (!order_data || rsp_valid_i);
-  assign rsp_ready_o = order_valid && order_data && out_ready_i;
+  assign out_valid_o = order_valid && (!order.reads || rsp_valid_i);
+  assign fire        = out_valid_o && out_ready_i;
+  assign rsp_ready_o = order_valid && order.reads && out_ready_i;
   assign busy_o      = order_valid;
 
-  assign record   = rsp_line_i[64*order.record +: 64];
+  assign line     = order.reads ? rsp_line_i : held_line_q;
+  assign error    = order.reads ? rsp_error_i : held_error_q;
+  assign record   = line[64*order.record +: 64];
   assign past_end = {1'b0, record[31:0]} + {1'b0, record[63:32]};
+
+  always_ff @(posedge clk_i) begin
+    if (fire && order.reads) begin
+      held_line_q  <= line;
+      held_error_q <= error;
+    end
+  end
 
   always_comb begin
     out_o.item   = order.item;
     out_o.start  = record[30:0];
     out_o.degree = record[62:32];
-    if (order_data && rsp_error_i) begin
+    if (order_data && error) begin
       out_o.item.kind   = ItemReadError;
       out_o.item.detail = 4'(PortOffs);
     end else if (order_data && past_end > {1'b0, num_edges_i}) begin

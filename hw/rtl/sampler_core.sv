@@ -72,7 +72,7 @@ module sampler_core
   // ---- Sequencer ---------------------------------------------------------------------------------------------------
   command_t               command;
   logic                   clear, running, frontier_start, table_ready, end_seen;
-  logic                   flush_list, flush_outputs, list_clean, outputs_clean, failed;
+  logic                   flush_list, flush_outputs, list_clean, outputs_clean, failed, last_hop;
   hop_t                   hop;
   word_t                  fanout;
   count_t                 frontier_first, frontier_end, nodes, edges;
@@ -84,6 +84,15 @@ module sampler_core
   word_t      [NumPorts-1:0] reads, write_bursts, write_beats;
   bus_fault_t [NumPorts-1:0] read_faults, write_faults;
   word_t [NumStages-1:0][2:0] stage_cycles;
+  word_t [MaxChannels-1:0]    idx_elements;
+
+  // Packers: samples, rows, cols, edges, node list.
+  localparam int unsigned NumPackers = 5;
+  localparam int unsigned ListPacker = 4;
+
+  logic [NumPackers-1:0] pack_flushed, pack_leaving;
+  logic                  emit_node;
+  word_t                 node_word;
 
   sequencer #(.IndexChannels(IndexChannels)) u_sequencer (
     .clk_i, .rst_ni,
@@ -93,6 +102,7 @@ module sampler_core
     .running_o        (running),
     .hop_o            (hop),
     .fanout_o         (fanout),
+    .last_hop_o       (last_hop),
     .frontier_start_o (frontier_start),
     .frontier_first_o (frontier_first),
     .frontier_end_o   (frontier_end),
@@ -100,6 +110,7 @@ module sampler_core
     .end_seen_i       (end_seen),
     .flush_list_o     (flush_list),
     .flush_outputs_o  (flush_outputs),
+    .list_flushed_i   (pack_flushed[ListPacker]),
     .list_clean_i     (list_clean),
     .outputs_clean_i  (outputs_clean),
     .failed_i         (failed),
@@ -111,6 +122,7 @@ module sampler_core
     .reads_i          (reads),
     .write_bursts_i   (write_bursts),
     .write_beats_i    (write_beats),
+    .elements_i       (idx_elements),
     .read_faults_i    (read_faults),
     .write_faults_i   (write_faults),
     .stage_cycles_i   (stage_cycles),
@@ -120,7 +132,9 @@ module sampler_core
   );
 
   // ---- Frontier: seeds, or a range of the node list -----------------------------------------------------------------
-  logic      seeding;
+  logic      seeding, list_at_rest;
+  head_t     head_index;
+  node_t     head_node;
   logic      mem_req_valid, mem_req_ready, mem_rsp_valid, mem_rsp_ready, mem_rsp_error;
   addr_t     mem_req_addr;
   line_t     mem_rsp_line;
@@ -136,9 +150,13 @@ module sampler_core
     .base_i      (seeding ? command.seeds : command.node_list),
     .first_i     (frontier_first),
     .end_i       (frontier_end),
+    .at_rest_i   (list_at_rest),
     .num_nodes_i (command.num_nodes),
-    .abort_i     (failed),
+    // A node list that could not be written cannot be read back.
+    .abort_i     (failed || write_faults[PortMem].seen),
     .busy_o      (frontier_busy),
+    .head_o      (head_index),
+    .head_i      (head_node),
     .req_valid_o (mem_req_valid),
     .req_ready_i (mem_req_ready),
     .req_addr_o  (mem_req_addr),
@@ -149,6 +167,15 @@ module sampler_core
     .out_valid_o (frontier_valid),
     .out_ready_i (frontier_ready),
     .out_o       (frontier_item)
+  );
+
+  list_head u_list_head (
+    .clk_i, .rst_ni,
+    .turn_i       (frontier_start),
+    .node_valid_i (emit_node),
+    .node_i       (node_word[30:0]),
+    .index_i      (head_index),
+    .node_o       (head_node)
   );
 
   line_reader #(.Window(4), .Stages(SlrStages)) u_mem_reader (
@@ -314,6 +341,14 @@ module sampler_core
     .out_o       (lines_out)
   );
 
+  channel_counter #(.Channels(IndexChannels)) u_channel_counter (
+    .clk_i, .rst_ni,
+    .clear_i    (clear),
+    .taken_i    (edge_valid && edge_ready && edge_item.item.kind == ItemData),
+    .line_i     (edge_item.pos[$clog2(LineWords) +: $bits(dealt_t)]),
+    .elements_o (idx_elements)
+  );
+
   for (genvar c = 0; c < MaxChannels; c++) begin : gen_idx
     if (c < IndexChannels) begin : gen_used
       // Edges are spread over the channels by chance: a queue keeps a channel that is behind from holding up the others.
@@ -392,14 +427,9 @@ module sampler_core
   );
 
   // ---- Results -----------------------------------------------------------------------------------------------------
-  // Packers: samples, rows, cols, edges, node list.
-  localparam int unsigned NumPackers = 5;
-  localparam int unsigned ListPacker = 4;
-
-  logic                         emit_node, emit_edge;
-  word_t                        node_word;
+  logic                         emit_edge;
   word_t       [2:0]            edge_words;   // row, col, edge
-  logic        [NumPackers-1:0] pack_valid, pack_ready, pack_clean, burst_valid, burst_ready;
+  logic        [NumPackers-1:0] pack_valid, pack_ready, burst_valid, burst_ready;
   word_t       [NumPackers-1:0] pack_word;
   addr_t       [NumPackers-1:0] pack_base;
   write_line_t [NumPackers-1:0] burst_line;
@@ -429,7 +459,8 @@ module sampler_core
     .edges_per_hop_o (edges_per_hop)
   );
 
-  assign pack_valid = {emit_node, {3{emit_edge}}, emit_node};
+  // The nodes of the last hop are not expanded, so they are in no node list.
+  assign pack_valid = {emit_node && !last_hop, {3{emit_edge}}, emit_node};
   assign pack_word  = {node_word, edge_words, node_word};
   assign pack_base  = {command.node_list, command.outputs};
 
@@ -442,7 +473,8 @@ module sampler_core
       .in_ready_o  (pack_ready[p]),
       .in_data_i   (pack_word[p]),
       .flush_i     (p == ListPacker ? flush_list : flush_outputs),
-      .clean_o     (pack_clean[p]),
+      .flushed_o   (pack_flushed[p]),
+      .leaving_o   (pack_leaving[p]),
       .out_valid_o (burst_valid[p]),
       .out_ready_i (burst_ready[p]),
       .out_o       (burst_line[p])
@@ -523,10 +555,10 @@ module sampler_core
     .b_i         (mem_b_i)
   );
 
-  // The writer is not idle from the cycle on in which it has the first line of a burst, and the packer comes clean after that
-  // of the last.
-  assign list_clean    = pack_clean[ListPacker] && mem_idle;
-  assign outputs_clean = &pack_clean[3:0] && out_idle && list_clean;
+  // The writer is not idle from the first line of a burst on, and the burst leaves until after its last.
+  assign list_at_rest  = !pack_leaving[ListPacker] && mem_idle;
+  assign list_clean    = pack_flushed[ListPacker] && list_at_rest;
+  assign outputs_clean = &pack_flushed[3:0] && pack_leaving[3:0] == '0 && out_idle && list_clean;
 
   for (genvar p = 0; p < NumPorts; p++) begin : gen_port
     if (p != PortMem && p != PortOut) begin : gen_no_writes

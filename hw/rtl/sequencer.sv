@@ -25,6 +25,7 @@ module sequencer
   output logic                       running_o,         // cycles count
   output hop_t                       hop_o,
   output word_t                      fanout_o,          // of this hop
+  output logic                       last_hop_o,        // nobody will expand what this phase finds
   output logic                       frontier_start_o,
   output count_t                     frontier_first_o,
   output count_t                     frontier_end_o,
@@ -32,6 +33,7 @@ module sequencer
   input  logic                       end_seen_i,
   output logic                       flush_list_o,
   output logic                       flush_outputs_o,
+  input  logic                       list_flushed_i,    // its last burst has been handed over
   input  logic                       list_clean_i,      // and every write of the port has been answered
   input  logic                       outputs_clean_i,
 
@@ -45,6 +47,7 @@ module sequencer
   input  word_t      [NumPorts-1:0]  reads_i,
   input  word_t      [NumPorts-1:0]  write_bursts_i,
   input  word_t      [NumPorts-1:0]  write_beats_i,
+  input  word_t      [MaxChannels-1:0] elements_i,
   input  bus_fault_t [NumPorts-1:0]  read_faults_i,
   input  bus_fault_t [NumPorts-1:0]  write_faults_i,
   input  word_t      [NumStages-1:0][2:0] stage_cycles_i,
@@ -123,6 +126,7 @@ module sequencer
   assign command_o        = command_q;
   assign hop_o            = hop_q;
   assign fanout_o         = command_q.fanouts[2'(hop_q - 1'b1)];
+  assign last_hop_o       = last_hop;
   assign frontier_start_o = state_q == Seeds || state_q == StartHop;
   assign frontier_first_o = first_q;
   assign frontier_end_o   = end_q;
@@ -141,9 +145,9 @@ module sequencer
         WaitTable:    if (table_ready_i) state_q <= command_q.num_seeds == '0 ? FlushList : Seeds;
         Seeds:        state_q <= WaitEnd;
         WaitEnd:      if (end_seen_i) state_q <= FlushList;
-        FlushList:    if (list_clean_i) state_q <= NextHop;
+        // The next hop begins with the nodes that are at hand, and reads the others when they have arrived.
+        FlushList:    if (list_flushed_i) state_q <= NextHop;
         NextHop: begin
-          // A node list that could not be written cannot be read back.
           if (failed_i || last_hop || write_faults_i[PortMem].seen) state_q <= FlushOutputs;
           else if (!frontier_empty) state_q <= StartHop;
         end
@@ -212,6 +216,7 @@ module sequencer
         for (int unsigned i = 0; i <= MaxHops; i++) words[i]         = {1'b0, nodes_per_hop_i[i]};
         for (int unsigned i = 1; i <= MaxHops; i++) words[MaxHops+i] = {1'b0, edges_per_hop_i[i]};
       end
+      3'd7: for (int unsigned i = 0; i < MaxChannels; i++) words[i] = elements_i[i];
       // Bursts and beats of reads are the same: every burst is one line.
       3'd2, 3'd3: for (int unsigned i = 0; i < NumPorts; i++) words[i] = reads_i[i];
       // With the block's own, which are not counted while they are written.

@@ -15,6 +15,7 @@ package trisage_pkg;
   typedef logic [LineBytes-1:0]            strobe_t;
   typedef logic [$clog2(LineWords)-1:0]    lane_t;       // an int32 element of a line
   typedef logic [IdWidth-1:0]              axi_id_t;
+  typedef logic [$clog2(MaxChannels)-1:0]  dealt_t;      // the bits of a line's number that may decide on its channel
 
   typedef struct packed {
     axi_id_t    id;
@@ -83,6 +84,11 @@ package trisage_pkg;
 
   localparam word_t FanoutAll = 32'hFFFF_FFFF;
 
+  // The first so many nodes that a phase appends are not read back from the node list. While their offsets are read, the list
+  // goes to memory, and what comes after them comes back from there.
+  localparam int unsigned HeadNodes = 64;
+  typedef logic [$clog2(HeadNodes)-1:0] head_t;
+
   // ---- Items of the pipeline ---------------------------------------------------------------------------------------
   // Every stage hands on items in order. An End follows the last item of a phase (the seeds, or one hop) through all
   // stages, so a stage that has passed it on is empty. An error travels in order too: what is reported does not depend on
@@ -138,8 +144,8 @@ package trisage_pkg;
 
   // ---- Status (hw/src/status.rs) -----------------------------------------------------------------------------------
   localparam word_t StatusMagic   = 32'h5452_4953;
-  localparam word_t StatusVersion = 32'd1;
-  localparam int unsigned StatusLines  = 7;              // in a block of the size of a burst
+  localparam word_t StatusVersion = 32'd2;
+  localparam int unsigned StatusLines  = 8;              // as many as a burst could have
   localparam int unsigned StatusBursts = 2;              // line 0 has one of its own
   localparam int unsigned NumPorts    = MaxChannels + 3; // offs, idx0..7, mem, out
   localparam int unsigned PortOffs    = 0;

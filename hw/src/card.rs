@@ -15,6 +15,9 @@ pub const LINE_ELEMENTS: usize = 16;
 pub const BURST_LINES: usize = 8;
 /// Bytes of such a block, to which the base of everything that the kernel writes is aligned. No block crosses 4 KiB.
 pub const BURST_BYTES: usize = BURST_LINES * LINE_BYTES;
+/// The first so many nodes that a phase (the seeds, or a hop) appends to the node list the kernel keeps at hand; only those after
+/// them it reads back.
+pub const HEAD_NODES: usize = 64;
 /// Most index channels of a kernel; one may have 1, 2, 4 or 8.
 pub const MAX_CHANNELS: usize = 8;
 
@@ -108,10 +111,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rtl_package_has_the_same_bursts() {
+    fn the_rtl_package_has_the_same_sizes() {
         let package = include_str!("../rtl/trisage_pkg.sv");
-        assert!(package.contains(&format!("localparam int unsigned BurstLines = {BURST_LINES};")));
-        assert_eq!(4096 % BURST_BYTES, 0);
+        for (name, value) in [("BurstLines", BURST_LINES), ("HeadNodes", HEAD_NODES)] {
+            assert!(package.contains(&format!("localparam int unsigned {name} = {value};")), "{name}");
+        }
+        assert_eq!(4096 % BURST_BYTES, 0, "no block crosses 4 KiB");
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub struct KernelArgs {
     pub offsets: CardAddress,
     /// int32 ids of the seed nodes.
     pub seeds: CardAddress,
-    /// Room for N int32 in card memory: the kernel's own copy of `samples`.
+    /// Room for N int32 in card memory: the kernel's own copy of those `samples` that it expands.
     pub node_list: CardAddress,
     /// Room for [`crate::status::StatusBlock`].
     pub status: CardAddress,

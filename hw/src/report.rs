@@ -29,10 +29,15 @@ pub struct PortTraffic {
     pub reads: u64,
     /// Read beats of 64 bytes.
     pub read_beats: u64,
+    /// Bytes of those beats that were needed: 8 a node of an offset record, 4 an edge of the indices, 4 a node of seeds and
+    /// node list.
+    pub read_useful: u64,
     /// Write bursts (AW handshakes).
     pub writes: u64,
     /// Write beats of 64 bytes.
     pub write_beats: u64,
+    /// Bytes of those beats that were written (their strobes).
+    pub write_useful: u64,
 }
 
 /// What one pipeline stage did in each cycle of a run: busy, starved and blocked add up to the run's cycles.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use golden::{Capacity, HopCounts, LocalId, Overflow, Resource};
+use golden::{Capacity, Fanout, HopCounts, LocalId, Overflow, Resource};
 use zerocopy::{
     FromBytes, Immutable, IntoBytes, KnownLayout,
     little_endian::{U32, U64},
@@ -10,14 +10,14 @@ use zerocopy::{
 
 use crate::{
     BusAccess, DeviceError, PortTraffic, RunReport, Slr, StageCycles,
-    card::{BURST_BYTES, LINE_BYTES, Port},
+    card::{BURST_BYTES, HEAD_NODES, LINE_BYTES, MAX_CHANNELS, OffsetRecord, Port},
     registers::MAX_HOPS,
 };
 
 /// First word of a block that was written: "TRIS".
 pub const MAGIC: u32 = 0x5452_4953;
 /// Version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The stages of the kernel's pipeline, in the order of [`StatusBlock::stages`].
 pub const STAGES: [&str; 5] = ["frontier", "offsets", "sampler", "lines", "dedup"];
@@ -105,23 +105,27 @@ pub struct StatusBlock {
     /// Line 6: busy, starved and blocked cycles of each of [`STAGES`].
     pub stages: [[U32; 3]; STAGES.len()],
     reserved6: U32,
+
+    /// Line 7: edges whose index was read through each index channel.
+    pub index_elements: [U32; MAX_CHANNELS],
+    reserved7: [U32; 8],
 }
 
 /// Bytes of the block.
 pub const STATUS_BYTES: usize = size_of::<StatusBlock>();
-const _: () = assert!(STATUS_BYTES == 7 * LINE_BYTES && STATUS_BYTES <= BURST_BYTES);
+const _: () = assert!(STATUS_BYTES == 8 * LINE_BYTES && STATUS_BYTES <= BURST_BYTES);
 /// Bursts in which it is written.
 pub const STATUS_BURSTS: u64 = 2;
 
 /// What the host knows of a run and the block does not say.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunContext {
     /// The SLR that ran.
     pub slr: Slr,
     /// The mini-batch that was asked for.
     pub minibatch: u64,
-    /// Hops asked for, L.
-    pub hops: usize,
+    /// Fan-outs asked for, one a hop.
+    pub fanouts: Vec<Fanout>,
     /// Capacities given.
     pub capacity: Capacity,
     /// Slots of the kernel's hash table.
@@ -150,7 +154,7 @@ impl StatusBlock {
             let (found, asked) = (self.minibatch, run.minibatch);
             return Err(protocol(format!("its status block is of mini-batch {found}, not of {asked}")));
         }
-        let hops = self.hops(run.hops);
+        let hops = self.hops(run.fanouts.len());
         let (hop, node) = (self.hop.get() as usize, LocalId::new(self.node.get() & golden::ID_MAX));
         let overflow = |resource, capacity| DeviceError::Overflow {
             overflow: Overflow { resource, capacity, hop, node },
@@ -180,13 +184,9 @@ impl StatusBlock {
             let (nodes, edges) = (self.nodes, self.edges);
             return Err(protocol(format!("it counted {nodes} nodes and {edges} edges, but by hop {hops:?}")));
         }
-        Ok(RunReport {
-            hops,
-            elapsed: run.elapsed,
-            cycles: Some(self.cycles.get()),
-            ports: self.ports(run.channels),
-            stages: self.stages(),
-        })
+        let ports = self.ports(run, &hops);
+        let (elapsed, cycles, stages) = (run.elapsed, Some(self.cycles.get()), self.stages());
+        Ok(RunReport { hops, elapsed, cycles, ports, stages })
     }
 
     fn hops(&self, hops: usize) -> HopCounts {
@@ -204,14 +204,26 @@ impl StatusBlock {
         DeviceError::Bus { access, port, address: self.address.get(), response }
     }
 
-    fn ports(&self, channels: usize) -> Vec<PortTraffic> {
-        let used = |port: &Port| !matches!(port, Port::Idx(channel) if *channel as usize >= channels);
+    fn ports(&self, run: &RunContext, hops: &HopCounts) -> Vec<PortTraffic> {
+        let used = |port: &Port| !matches!(port, Port::Idx(channel) if *channel as usize >= run.channels);
+        let useful = Useful::of(run, hops);
         let traffic = |(i, port): (usize, &Port)| PortTraffic {
             port: port.name(),
             reads: self.read_bursts[i].get().into(),
             read_beats: self.read_beats[i].get().into(),
+            read_useful: match port {
+                Port::Offs => useful.offs,
+                Port::Idx(channel) => ELEMENT * u64::from(self.index_elements[usize::from(*channel)].get()),
+                Port::Mem => useful.mem_read,
+                Port::Out => 0,
+            },
             writes: self.write_bursts[i].get().into(),
             write_beats: self.write_beats[i].get().into(),
+            write_useful: match port {
+                Port::Offs | Port::Idx(_) => 0,
+                Port::Mem => useful.mem_written,
+                Port::Out => useful.out,
+            },
         };
         Port::ALL.iter().enumerate().filter(|(_, port)| used(port)).map(traffic).collect()
     }
@@ -227,6 +239,37 @@ impl StatusBlock {
     }
 }
 
+/// Bytes of an int32 element.
+const ELEMENT: u64 = 4;
+
+/// Bytes that a run needs of what goes over its ports. They follow from what was sampled, so the kernel does not count them;
+/// what it does count is how the edges are spread over the index channels.
+struct Useful {
+    offs: u64,
+    mem_read: u64,
+    mem_written: u64,
+    out: u64,
+}
+
+impl Useful {
+    fn of(run: &RunContext, hops: &HopCounts) -> Self {
+        // The frontier of a hop is what the phase before it has brought. With fan-out 0 nobody looks at it.
+        let frontiers = hops.nodes.iter().zip(&run.fanouts).filter(|(_, fanout)| **fanout != Fanout::Count(0));
+        let frontiers = frontiers.map(|(&nodes, _)| u64::from(nodes));
+        let read_back: u64 = frontiers.clone().map(|nodes| nodes.saturating_sub(HEAD_NODES as u64)).sum();
+        let nodes: u64 = hops.nodes.iter().copied().map(u64::from).sum();
+        // What the last hop brings is not in the node list.
+        let listed = nodes - u64::from(hops.nodes.last().copied().unwrap_or(0));
+        let seeds = u64::from(hops.nodes.first().copied().unwrap_or(0));
+        Self {
+            offs: size_of::<OffsetRecord>() as u64 * frontiers.sum::<u64>(),
+            mem_read: ELEMENT * (seeds + read_back),
+            mem_written: ELEMENT * listed + STATUS_BYTES as u64,
+            out: ELEMENT * (nodes + 3 * hops.total_edges() as u64),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,7 +278,15 @@ mod tests {
     fn context() -> RunContext {
         let capacity = Capacity { nodes: 10, edges: 20 };
         let slr = Slr::ALL[1];
-        RunContext { slr, minibatch: 5, hops: 2, capacity, table_slots: 64, channels: 2, elapsed: Duration::ZERO }
+        RunContext {
+            slr,
+            minibatch: 5,
+            fanouts: vec![Fanout::All, Fanout::Count(0)],
+            capacity,
+            table_slots: 64,
+            channels: 2,
+            elapsed: Duration::ZERO,
+        }
     }
 
     fn block() -> StatusBlock {
@@ -257,6 +308,18 @@ mod tests {
         let report = block().decode(&context()).unwrap();
         assert_eq!(report.hops, HopCounts { nodes: vec![1, 2, 0], edges: vec![4, 0] });
         assert_eq!(report.ports.iter().map(|p| p.port).collect::<Vec<_>>(), ["offs", "idx0", "idx1", "mem", "out"]);
+    }
+
+    #[test]
+    fn useful_bytes_follow_from_what_was_sampled() {
+        let hops = HopCounts { nodes: vec![100, 70, 5], edges: vec![300, 40] };
+        let of = |fanouts: [Fanout; 2]| {
+            let useful = Useful::of(&RunContext { fanouts: fanouts.to_vec(), ..context() }, &hops);
+            (useful.offs, useful.mem_read, useful.mem_written, useful.out)
+        };
+        let (written, out) = (4 * 170 + 512, 4 * (175 + 3 * 340));
+        assert_eq!(of([Fanout::All, Fanout::Count(9)]), (8 * 170, 4 * (100 + 36 + 6), written, out));
+        assert_eq!(of([Fanout::All, Fanout::Count(0)]), (8 * 100, 4 * (100 + 36), written, out));
     }
 
     #[test]

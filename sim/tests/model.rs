@@ -248,13 +248,13 @@ fn dropping_it_ends_the_runs_in_flight() {
 /// The kernel's traffic, counted the long way, element by element, from the reference's result.
 fn traffic_of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTraffic> {
     let line = |element: usize| element / card::LINE_ELEMENTS;
-    let (mut offs, mut idx) = (0, vec![0; channels]);
-    let mut mem_reads = request.seeds.chunks(card::LINE_ELEMENTS).count();
+    let (mut offs, mut idx) = ([0; 2], vec![[0; 2]; channels]);
+    let mut mem_reads = [request.seeds.chunks(card::LINE_ELEMENTS).count(), 4 * request.seeds.len()];
 
     // A block goes out when it is full, and at the end of a phase if it holds anything new: each line with something new.
     let block = card::BURST_LINES * card::LINE_ELEMENTS;
     let written = |phases: &[u32]| {
-        let (mut bursts, mut beats, mut elements) = (0, 0, 0);
+        let (mut bursts, mut beats, mut elements) = (0, 0, 0usize);
         for &appended in phases {
             let mut unwritten = vec![];
             for _ in 0..appended {
@@ -270,11 +270,11 @@ fn traffic_of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTra
             bursts += usize::from(!unwritten.is_empty());
             beats += unwritten.len();
         }
-        [bursts, beats]
+        [bursts, beats, 4 * elements]
     };
-    let add = |some: [usize; 2], more: [usize; 2]| [some[0] + more[0], some[1] + more[1]];
-    // The status block: its first line, and the others.
-    let mem_writes = add(written(&sub.hops.nodes), [2, 7]);
+    let add = |some: [usize; 3], more: [usize; 3]| [some[0] + more[0], some[1] + more[1], some[2] + more[2]];
+    // What the last hop brings is in no list. The status block: its first line, and the others.
+    let mem_writes = add(written(&sub.hops.nodes[..request.fanouts.len()]), [2, 8, 512]);
     let edges = written(&[sub.edges.len() as u32]);
     let out = add(add(edges, edges), add(edges, written(&[sub.samples.len() as u32])));
 
@@ -284,25 +284,32 @@ fn traffic_of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTra
         let drawn = edge..edge + sub.hops.edges[hop] as usize;
         (node, edge) = (frontier.end, drawn.end);
         if fanout != Fanout::Count(0) {
-            offs += frontier.len();
-            let mut lines: Vec<usize> = frontier.map(line).collect();
+            let mut lines: Vec<u32> = sub.samples[frontier.clone()].iter().map(|node| node.get() / 8).collect();
             lines.dedup();
-            mem_reads += lines.len();
+            offs = [offs[0] + lines.len(), offs[1] + 8 * frontier.len()];
+            let mut lines: Vec<usize> = frontier.clone().skip(card::HEAD_NODES).map(line).collect();
+            let read_back = lines.len();
+            lines.dedup();
+            mem_reads = [mem_reads[0] + lines.len(), mem_reads[1] + 4 * read_back];
         }
-        let mut lines: Vec<usize> = sub.edges[drawn].iter().map(|position| line(position.index())).collect();
+        let mut lines: Vec<usize> = sub.edges[drawn.clone()].iter().map(|position| line(position.index())).collect();
         lines.dedup();
         for n in lines {
-            idx[card::place_of_edge(n * card::LINE_ELEMENTS, channels).0] += 1;
+            idx[card::place_of_edge(n * card::LINE_ELEMENTS, channels).0][0] += 1;
+        }
+        for position in drawn {
+            idx[card::place_of_edge(sub.edges[position].index(), channels).0][1] += 4;
         }
     }
 
-    let port = |port: card::Port, reads: usize, writes: [usize; 2]| {
-        let (reads, [writes, write_beats]) = (reads as u64, writes.map(|count| count as u64));
-        PortTraffic { port: port.name(), reads, read_beats: reads, writes, write_beats }
+    let port = |port: card::Port, reads: [usize; 2], writes: [usize; 3]| {
+        let [reads, read_useful] = reads.map(|count| count as u64);
+        let [writes, write_beats, write_useful] = writes.map(|count| count as u64);
+        PortTraffic { port: port.name(), reads, read_beats: reads, read_useful, writes, write_beats, write_useful }
     };
-    let unwritten = [0; 2];
+    let unwritten = [0; 3];
     let mut ports = vec![port(card::Port::Offs, offs, unwritten)];
     ports.extend((0..).zip(&idx).map(|(channel, &reads)| port(card::Port::Idx(channel), reads, unwritten)));
-    ports.extend([port(card::Port::Mem, mem_reads, mem_writes), port(card::Port::Out, 0, out)]);
+    ports.extend([port(card::Port::Mem, mem_reads, mem_writes), port(card::Port::Out, [0; 2], out)]);
     ports
 }

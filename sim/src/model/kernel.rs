@@ -153,9 +153,11 @@ impl Run<'_> {
             self.hops.edges[self.hop - 1] = (self.edges - edges) as u32;
             expanded?;
             if let Some(clock) = &mut self.kernel.clock {
-                clock.end_hop(frontier.start);
+                clock.end_hop(frontier.start, self.hop == request.fanouts.len());
             }
-            self.traffic.node_list(&new);
+            if self.hop < request.fanouts.len() {
+                self.traffic.node_list(&new);
+            }
             frontier = new;
         }
         self.traffic.outputs(self.kernel.node_list.len(), self.edges);
@@ -190,7 +192,7 @@ impl Run<'_> {
         if fanout == Fanout::Count(0) {
             return Ok(());
         }
-        self.traffic.frontier(&frontier);
+        self.traffic.frontier(&frontier, &self.kernel.node_list);
         let mut first = frontier.start;
         while first < frontier.end {
             let end = frontier.end.min(first + NODES);
@@ -218,7 +220,7 @@ impl Run<'_> {
         for (v, &(start, degree)) in nodes() {
             let count = fanout.of_degree(degree);
             if let Some(clock) = &mut self.kernel.clock {
-                clock.node(count, count < degree);
+                clock.node(self.kernel.node_list[v as usize], count, count < degree);
             }
             if count == degree {
                 self.fetch(LocalId::new(v), start..start + degree)?;

@@ -8,9 +8,9 @@
 //!
 //! | port | reads | writes |
 //! |---|---|---|
-//! | `offs` | one for each node of the frontier, in each hop | |
+//! | `offs` | one for each node of the frontier, in each hop, shared with the node before it if both records lie in one line | |
 //! | `idx<c>` | one for each drawn edge, shared with the edge drawn before it in the hop if both lie in one line | |
-//! | `mem` | L(seeds); in each hop L(frontier) of the node list | L(what each phase appends to the node list); 7 of status, in 2 bursts |
+//! | `mem` | L(seeds); in each hop L(frontier after its first 64 nodes) | L(what each phase but the last appends to the node list); 8 of status, in 2 bursts |
 //! | `out` | | L(samples), L(rows), L(cols), L(edges) |
 //!
 //! A hop with fan-out 0 reads nothing.

@@ -13,8 +13,10 @@
 mod ports;
 mod stages;
 
+use std::ops::Range;
+
 use golden::{EdgePos, NodeId};
-use hw::card::LINE_ELEMENTS;
+use hw::card::{HEAD_NODES, LINE_BYTES, LINE_ELEMENTS, OffsetRecord};
 
 use super::TimingOptions;
 use ports::{Cycle, Packer, Places, Writes};
@@ -25,6 +27,9 @@ const STAGE_QUEUE: usize = 4;
 
 /// Bursts of outputs that may wait for their answers (`OutWindow` in `sampler_core.sv`).
 const OUT_WINDOW: usize = 32;
+
+/// Nodes whose offset records lie in one line.
+const RECORDS: u32 = (LINE_BYTES / size_of::<OffsetRecord>()) as u32;
 
 /// An edge; or a seed, with no line.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +73,8 @@ impl Clock {
     }
 
     /// A node of the frontier has `picks` edges chosen, by drawing or all.
-    pub(in crate::model) fn node(&mut self, picks: u32, draws: bool) {
-        self.nodes.push(Node { picks, draws });
+    pub(in crate::model) fn node(&mut self, node: NodeId, picks: u32, draws: bool) {
+        self.nodes.push(Node { line: node.get() / RECORDS, picks, draws });
     }
 
     /// An edge is drawn, in order, whose source is new.
@@ -89,8 +94,10 @@ impl Clock {
         self.edges.clear();
     }
 
-    /// A hop has been told whose frontier begins at this entry of the node list.
-    pub(in crate::model) fn end_hop(&mut self, first: usize) {
+    /// A hop has been told whose frontier begins at this entry of the node list. The nodes that the last one has brought are not
+    /// entered there.
+    pub(in crate::model) fn end_hop(&mut self, first: usize, is_last: bool) {
+        self.pipeline.listing = !is_last;
         self.pipeline.hop(first, &self.nodes, &self.edges);
         self.nodes.clear();
         self.edges.clear();
@@ -127,6 +134,8 @@ struct Pipeline {
     /// Rows, cols and edges, which always stand at the same element.
     triples: [Packer; 3],
     list: Packer,
+    /// New nodes enter the node list.
+    listing: bool,
     out: Writes,
     mem: Writes,
 }
@@ -151,6 +160,7 @@ impl Pipeline {
             samples: Packer::default(),
             triples: Default::default(),
             list: Packer::default(),
+            listing: true,
             out: Writes::new(memory, OUT_WINDOW, 20),
             mem: Writes::new(memory, 4, 21),
         }
@@ -161,9 +171,9 @@ impl Pipeline {
         // States WaitTable and Seeds come before; without seeds, WaitTable alone.
         let mut ended = 0;
         if !seeds.is_empty() {
-            self.frontier.start(1);
+            self.frontier.start(1, 0);
             for (index, &seed) in seeds.iter().enumerate() {
-                let there = self.read_list(index, 0, seeds.len()) + 1;
+                let there = self.read_list(index, 0..seeds.len()) + 1;
                 let taken = self.enter_table(there, seed, false);
                 self.behind_frontier.enter(taken);
             }
@@ -179,11 +189,16 @@ impl Pipeline {
             self.next_hop += 1;
             return;
         }
-        self.frontier.start(self.next_hop + 1);
+        self.frontier.start(self.next_hop + 1, self.mem.idle_from());
         let mut edges = edges.iter().copied();
-        for (index, &node) in nodes.iter().enumerate() {
-            let out = self.read_list(first + index, first, first + nodes.len());
-            let planned = self.plan(out + 1, node, true);
+        let rest = first + HEAD_NODES.min(nodes.len())..first + nodes.len();
+        for (index, &node) in (first..).zip(nodes) {
+            let out = if index < rest.start {
+                self.frontier.at_hand(self.behind_frontier.room())
+            } else {
+                self.read_list(index, rest.clone())
+            };
+            let planned = self.plan(out + 1, node);
             for (number, edge) in (0..node.picks).zip(&mut edges) {
                 let out = self.sampler.pick(node, planned, number, self.behind_sampler.room());
                 let (taken, out) = self.lines.pass(out + 1, edge.line, self.behind_lines.room());
@@ -193,7 +208,7 @@ impl Pipeline {
             }
         }
         let out = self.frontier.end(self.behind_frontier.room());
-        let planned = self.plan(out + 1, END, false);
+        let planned = self.plan(out + 1, END);
         let out = self.sampler.pick(END, planned, 0, self.behind_sampler.room());
         let (taken, out) = self.lines.pass(out + 1, NONE, self.behind_lines.room());
         self.behind_sampler.enter(taken);
@@ -201,16 +216,16 @@ impl Pipeline {
         self.flush_list(ended + 1);
     }
 
-    /// Entry `index` of seeds or node list, of the range `first .. end`.
-    fn read_list(&mut self, index: usize, first: usize, end: usize) -> Cycle {
-        let begins = index == first || index.is_multiple_of(LINE_ELEMENTS);
-        let ends = index + 1 == end || (index + 1).is_multiple_of(LINE_ELEMENTS);
+    /// Entry `index` of seeds or node list, of this range.
+    fn read_list(&mut self, index: usize, range: Range<usize>) -> Cycle {
+        let begins = index == range.start || index.is_multiple_of(LINE_ELEMENTS);
+        let ends = index + 1 == range.end || (index + 1).is_multiple_of(LINE_ELEMENTS);
         self.frontier.hand_on(begins, ends, self.behind_frontier.room())
     }
 
     /// Offset fetch, and the sampler's plan.
-    fn plan(&mut self, there: Cycle, node: Node, data: bool) -> Planned {
-        let (taken, out) = self.offsets.pass(there, data, self.behind_offsets.room());
+    fn plan(&mut self, there: Cycle, node: Node) -> Planned {
+        let (taken, out) = self.offsets.pass(there, node.line, self.behind_offsets.room());
         self.behind_frontier.enter(taken);
         let planned = self.sampler.plan(out + 1, node);
         self.behind_offsets.enter(planned.at);
@@ -228,7 +243,9 @@ impl Pipeline {
         self.last_emitted = emitted;
         if edge.is_new {
             self.samples.push(emitted, &mut self.out);
-            self.list.push(emitted, &mut self.mem);
+            if self.listing {
+                self.list.push(emitted, &mut self.mem);
+            }
         }
         if in_hop {
             for packer in &mut self.triples {
@@ -249,8 +266,7 @@ impl Pipeline {
 
     /// The sequencer's state `FlushList`, entered in cycle `now`.
     fn flush_list(&mut self, now: Cycle) {
-        self.list.flush(now, &mut self.mem);
-        self.next_hop = now.max(self.mem.idle_from()) + 1;
+        self.next_hop = self.list.flush(now, &mut self.mem) + 1;
     }
 
     /// The sequencer's state `FlushOutputs`, after the last hop; gives the cycles of the run.
@@ -260,6 +276,6 @@ impl Pipeline {
         for packer in &mut self.triples {
             packer.flush(now, &mut self.out);
         }
-        now.max(self.out.idle_from()) + 1
+        now.max(self.out.idle_from()).max(self.mem.idle_from()) + 1
     }
 }

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use golden::EdgePos;
+use golden::{EdgePos, NodeId};
 use hw::{
     PortTraffic,
-    card::{BURST_LINES, LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, Port},
+    card::{BURST_LINES, HEAD_NODES, LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, OffsetRecord, Port},
     status::{STATUS_BURSTS, STATUS_BYTES},
 };
 
@@ -23,11 +23,19 @@ fn touched(elements: &Range<usize>, part: usize) -> u64 {
     ((elements.end - 1) / part - elements.start / part + 1) as u64
 }
 
-/// Write bursts and their lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Reads of a line each, and the bytes of them that are needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Reads {
+    lines: u64,
+    bytes: u64,
+}
+
+/// Write bursts, their lines, and the bytes of them that are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Writes {
     bursts: u64,
     beats: u64,
+    bytes: u64,
 }
 
 impl Writes {
@@ -35,10 +43,17 @@ impl Writes {
     fn add(&mut self, elements: &Range<usize>) {
         self.bursts += touched(elements, BURST_LINES * LINE_ELEMENTS);
         self.beats += lines(elements);
+        self.bytes += ELEMENT * elements.len() as u64;
     }
 }
 
-/// No edge lies in this line.
+/// Bytes of an int32 element, and of a node's offset record.
+const ELEMENT: u64 = 4;
+const RECORD: u64 = size_of::<OffsetRecord>() as u64;
+/// Nodes whose offset records lie in one line.
+const RECORDS: u32 = (LINE_BYTES / size_of::<OffsetRecord>()) as u32;
+
+/// Neither edge nor offset record lies in this line.
 const NO_LINE: u32 = u32::MAX;
 
 /// The lines of one run.
@@ -46,9 +61,9 @@ const NO_LINE: u32 = u32::MAX;
 pub(super) struct Traffic {
     /// Index channels of the kernel: 1, 2, 4 or 8.
     channels: usize,
-    offs: u64,
-    idx: [u64; MAX_CHANNELS],
-    mem_reads: u64,
+    offs: Reads,
+    idx: [Reads; MAX_CHANNELS],
+    mem_reads: Reads,
     mem_writes: Writes,
     out: Writes,
     /// The line that the last drawn edge of this hop lies in.
@@ -58,26 +73,45 @@ pub(super) struct Traffic {
 impl Traffic {
     /// Of a run of a kernel with `channels` index channels, which ends with a status block.
     pub(super) fn new(channels: usize) -> Self {
-        let mem_writes = Writes { bursts: STATUS_BURSTS, beats: (STATUS_BYTES / LINE_BYTES) as u64 };
-        let out = Writes { bursts: 0, beats: 0 };
-        Self { channels, offs: 0, idx: [0; MAX_CHANNELS], mem_reads: 0, mem_writes, out, last_line: NO_LINE }
+        let (beats, bytes) = ((STATUS_BYTES / LINE_BYTES) as u64, STATUS_BYTES as u64);
+        Self {
+            channels,
+            offs: Reads::default(),
+            idx: Default::default(),
+            mem_reads: Reads::default(),
+            mem_writes: Writes { bursts: STATUS_BURSTS, beats, bytes },
+            out: Writes::default(),
+            last_line: NO_LINE,
+        }
     }
 
     /// The seeds are read, and enter the node list.
     pub(super) fn seeds(&mut self, seeds: usize) {
-        self.mem_reads += lines(&(0..seeds));
+        self.read_list(&(0..seeds));
         self.node_list(&(0..seeds));
     }
 
-    /// A hop begins that expands `frontier`, a range of the node list: it is read back, and the offsets of each node.
-    pub(super) fn frontier(&mut self, frontier: &Range<usize>) {
-        self.mem_reads += lines(frontier);
-        self.offs += frontier.len() as u64;
+    /// A hop begins that expands `frontier`, a range of the node list: what is not at hand is read back, and the offset records
+    /// of all. One shares the read of the record before, if that lies in the same line.
+    pub(super) fn frontier(&mut self, frontier: &Range<usize>, node_list: &[NodeId]) {
+        self.read_list(&(frontier.end.min(frontier.start + HEAD_NODES)..frontier.end));
+        let mut last = NO_LINE;
+        for node in &node_list[frontier.clone()] {
+            let line = node.get() / RECORDS;
+            self.offs.lines += u64::from(line != last);
+            last = line;
+        }
+        self.offs.bytes += RECORD * frontier.len() as u64;
         self.last_line = NO_LINE;
     }
 
-    /// A phase (seeds or hop) ends that has appended this range to the node list. A block is written when it is full, and
-    /// at the end of a phase.
+    fn read_list(&mut self, elements: &Range<usize>) {
+        self.mem_reads.lines += lines(elements);
+        self.mem_reads.bytes += ELEMENT * elements.len() as u64;
+    }
+
+    /// A phase (seeds or hop), not the last, ends that has appended this range to the node list. A block is written when it is
+    /// full, and at the end of a phase.
     pub(super) fn node_list(&mut self, appended: &Range<usize>) {
         self.mem_writes.add(appended);
     }
@@ -88,7 +122,9 @@ impl Traffic {
         for position in positions {
             let line = position.get() / LINE_ELEMENTS as u32;
             // Added without a branch: whether a line is shared is as hard to foresee as the draw.
-            self.idx[line as usize & (self.channels - 1) & (MAX_CHANNELS - 1)] += u64::from(line != last);
+            let channel = &mut self.idx[line as usize & (self.channels - 1) & (MAX_CHANNELS - 1)];
+            channel.lines += u64::from(line != last);
+            channel.bytes += ELEMENT;
             last = line;
         }
         self.last_line = last;
@@ -103,20 +139,21 @@ impl Traffic {
 
     /// The counts of each port that the kernel has.
     pub(super) fn ports(&self) -> Vec<PortTraffic> {
-        let none = Writes { bursts: 0, beats: 0 };
         let of = |port: Port| {
             let (reads, writes) = match port {
-                Port::Offs => (self.offs, none),
-                Port::Idx(channel) => (self.idx[usize::from(channel)], none),
+                Port::Offs => (self.offs, Writes::default()),
+                Port::Idx(channel) => (self.idx[usize::from(channel)], Writes::default()),
                 Port::Mem => (self.mem_reads, self.mem_writes),
-                Port::Out => (0, self.out),
+                Port::Out => (Reads::default(), self.out),
             };
             PortTraffic {
                 port: port.name(),
-                reads,
-                read_beats: reads,
+                reads: reads.lines,
+                read_beats: reads.lines,
+                read_useful: reads.bytes,
                 writes: writes.bursts,
                 write_beats: writes.beats,
+                write_useful: writes.bytes,
             }
         };
         let has = |port: &Port| !matches!(port, Port::Idx(channel) if usize::from(*channel) >= self.channels);
@@ -144,8 +181,9 @@ mod tests {
             traffic.node_list(&appended);
         }
         assert_eq!((traffic.mem_writes.bursts - before.bursts, traffic.mem_writes.beats - before.beats), (5, 26));
+        assert_eq!(traffic.mem_writes.bytes - before.bytes, 1600);
         traffic.outputs(129, 16);
-        assert_eq!(traffic.out, Writes { bursts: 2 + 3, beats: 9 + 3 });
+        assert_eq!(traffic.out, Writes { bursts: 2 + 3, beats: 9 + 3, bytes: 4 * (129 + 3 * 16) });
     }
 
     #[test]
@@ -155,7 +193,7 @@ mod tests {
                 let mut traffic = Traffic::new(channels);
                 traffic.edges(&[EdgePos::new(position)]);
                 let (channel, _) = place_of_edge(position as usize, channels);
-                assert_eq!(traffic.idx.iter().position(|&reads| reads == 1), Some(channel));
+                assert_eq!(traffic.idx.iter().position(|reads| reads.lines == 1), Some(channel));
             }
         }
     }
@@ -163,12 +201,23 @@ mod tests {
     #[test]
     fn neighbours_in_a_line_share_its_read_within_a_hop() {
         let mut traffic = Traffic::new(2);
-        traffic.frontier(&(0..3));
+        let nodes = [8, 15, 16, 16, 9].map(NodeId::new);
+        traffic.frontier(&(0..3), &nodes);
         traffic.edges(&[0, 15, 16].map(EdgePos::new));
         traffic.edges(&[17, 1].map(EdgePos::new));
-        traffic.frontier(&(3..5));
+        traffic.frontier(&(3..5), &nodes);
         traffic.edges(&[EdgePos::new(2)]);
-        assert_eq!(traffic.idx[..2], [3, 1]);
-        assert_eq!((traffic.offs, traffic.mem_reads), (5, 2));
+        assert_eq!(traffic.idx[..2], [Reads { lines: 3, bytes: 16 }, Reads { lines: 1, bytes: 8 }]);
+        assert_eq!(traffic.offs, Reads { lines: 4, bytes: 40 });
+    }
+
+    #[test]
+    fn what_is_at_hand_is_not_read_back() {
+        let mut traffic = Traffic::new(1);
+        let nodes = vec![NodeId::new(0); 200];
+        traffic.frontier(&(10..74), &nodes);
+        assert_eq!(traffic.mem_reads, Reads::default());
+        traffic.frontier(&(74..200), &nodes);
+        assert_eq!(traffic.mem_reads, Reads { lines: 5, bytes: 4 * 62 });
     }
 }

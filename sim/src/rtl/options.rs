@@ -11,7 +11,7 @@ use std::{
 use hw::{DeviceError, Slr, card::MAX_CHANNELS};
 use verilator_sys::{
     Fill,
-    build::{ModelSpec, Variant},
+    build::{ModelSpec, Top, Variant},
 };
 
 use crate::memory::Profile;
@@ -102,7 +102,7 @@ impl RtlOptions {
         parameters.insert("INDEX_CHANNELS".to_owned(), self.channels as u64);
         parameters.insert("TABLE_LOG2".to_owned(), self.table_log2.into());
         parameters.insert("WINDOW".to_owned(), self.window.into());
-        Ok(ModelSpec { parameters, variant })
+        Ok(ModelSpec { top: Top::Kernel, parameters, variant })
     }
 
     pub(super) fn memory_options(&self) -> MemoryOptions {

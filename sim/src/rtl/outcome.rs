@@ -22,7 +22,7 @@ pub(super) struct Run {
 /// # Errors
 /// What the block says, or [`DeviceError::Protocol`] when the kernel went where it may not, when the block does not agree
 /// with the register, or when it counted other accesses than the memory did.
-pub(super) fn of(run: &Run, block: &StatusBlock, seen: &[PortTraffic]) -> Result<RunReport, DeviceError> {
+pub(super) fn of(run: &Run, block: &StatusBlock, by_memory: &[PortTraffic]) -> Result<RunReport, DeviceError> {
     let protocol = |what: String| DeviceError::Protocol { slr: run.context.slr, what };
     if let Some(stray) = &run.stray {
         return Err(protocol(stray.clone()));
@@ -46,7 +46,10 @@ pub(super) fn of(run: &Run, block: &StatusBlock, seen: &[PortTraffic]) -> Result
             "its register says status {code} detail {detail}, its block {block_code} and {block_detail}"
         )));
     }
-    if let Some((counted, seen)) = report.ports.iter().zip(seen).find(|(counted, seen)| counted != seen) {
+    // What of its reads the kernel needs the memory does not see.
+    let seen = |port: &PortTraffic, seen: &PortTraffic| PortTraffic { read_useful: port.read_useful, ..*seen };
+    let ports = report.ports.iter().zip(by_memory).map(|(port, memory)| (port, seen(port, memory)));
+    if let Some((counted, seen)) = ports.into_iter().find(|(counted, seen)| *counted != seen) {
         return Err(protocol(format!("it counted {counted:?}, but the memory saw {seen:?}")));
     }
     let cycles = u64::from(block.cycles);
@@ -76,7 +79,7 @@ mod tests {
         let context = RunContext {
             slr: Slr::ALL[0],
             minibatch: 0,
-            hops: 1,
+            fanouts: vec![golden::Fanout::All],
             capacity: Capacity::UNBOUNDED,
             table_slots: 16,
             channels: 1,

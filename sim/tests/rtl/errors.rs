@@ -156,7 +156,7 @@ fn a_full_hash_table_is_an_error_and_the_next_run_is_fine() {
 fn memory_that_holds_no_graph_is_an_error() {
     let graph = hubs(200, 3);
     for (port, what) in [(Port::Offs, "an offset record points past E"), (Port::Idx(0), "an index is not below N")] {
-        let device = device(&with_fault(port, BusAccess::Read, FaultAt::Burst(2), Response::Garbage), &graph);
+        let device = device(&with_fault(port, BusAccess::Read, FaultAt::Burst(1), Response::Garbage), &graph);
         let error = run(&device, SLR, &graph, &request(0..10, &[5, 5], 1)).unwrap_err();
         let DeviceError::CorruptGraph { what: found, hop: 1, .. } = error else { panic!("{error}") };
         assert_eq!(found, what);

@@ -1,5 +1,6 @@
-// The verilated kernel behind trisage_model.h. Compiled with TRISAGE_WAVES for FST waves, with TRISAGE_COVERAGE for coverage,
-// with TRISAGE_CHECK_PATHS to look for combinational paths from inputs to outputs.
+// A verilated top module behind trisage_model.h: the kernel, or with TRISAGE_BENCH the benches of its modules. Compiled with
+// TRISAGE_WAVES for FST waves, with TRISAGE_COVERAGE for coverage, with TRISAGE_CHECK_PATHS to look for combinational paths
+// from the kernel's inputs to its outputs.
 #include "trisage_model.h"
 
 #include <cstdarg>
@@ -11,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "Vtrisage_sampler.h"
 #include "verilated.h"
 #ifdef TRISAGE_WAVES
 #include "verilated_fst_c.h"
@@ -33,10 +33,18 @@ struct Fatal : std::runtime_error {
 
 }  // namespace
 
+// Each of these defines Top, its Pins and which one it is (kTop), set_clock, apply (inputs from the pins to the top), and
+// before_edge and after_edge: what happens when inputs have settled, and when the clock has risen.
+#ifdef TRISAGE_BENCH
+#include "trisage_bench.h"
+#else
+#include "trisage_kernel.h"
+#endif
+
 struct trisage_model {
   VerilatedContext context;
-  std::unique_ptr<Vtrisage_sampler> top;
-  trisage_pins pins{};
+  std::unique_ptr<Top> top;
+  Pins pins{};
   uint64_t cycles = 0;
   std::string printed;  // in this clock
   std::string error;
@@ -151,108 +159,15 @@ bool has_header(const std::string &path) {
 }  // namespace
 #endif
 
-// ---- Pins ------------------------------------------------------------------------------------------------------------
-
-// DO(number, name) for each port of a kind.
-#define READ_PORTS(DO) \
-  DO(0, offs)          \
-  DO(1, idx0)          \
-  DO(2, idx1)          \
-  DO(3, idx2)          \
-  DO(4, idx3)          \
-  DO(5, idx4)          \
-  DO(6, idx5)          \
-  DO(7, idx6)          \
-  DO(8, idx7)          \
-  DO(9, mem)
-#define WRITE_PORTS(DO) \
-  DO(0, mem)            \
-  DO(1, out)
-
-// DO(pin) for each pin of a channel or slave, by direction.
-#define READ_OUT(DO, n, p) \
-  DO(n, p, arvalid) DO(n, p, arid) DO(n, p, araddr) DO(n, p, arlen) DO(n, p, arsize) DO(n, p, arburst) DO(n, p, rready)
-#define READ_IN(DO, n, p) DO(n, p, arready) DO(n, p, rvalid) DO(n, p, rid) DO(n, p, rresp) DO(n, p, rlast)
-#define WRITE_OUT(DO, n, p)                                                                                       \
-  DO(n, p, awvalid) DO(n, p, awid) DO(n, p, awaddr) DO(n, p, awlen) DO(n, p, awsize) DO(n, p, awburst)            \
-  DO(n, p, wvalid) DO(n, p, wstrb) DO(n, p, wlast) DO(n, p, bready)
-#define WRITE_IN(DO, n, p) DO(n, p, awready) DO(n, p, wready) DO(n, p, bvalid) DO(n, p, bid) DO(n, p, bresp)
-#define CONTROL_OUT(DO) DO(awready) DO(wready) DO(bvalid) DO(bresp) DO(arready) DO(rvalid) DO(rdata) DO(rresp)
-#define CONTROL_IN(DO) \
-  DO(awvalid) DO(awaddr) DO(wvalid) DO(wdata) DO(wstrb) DO(bready) DO(arvalid) DO(araddr) DO(rready)
-
-namespace {
-
-void apply(Vtrisage_sampler &top, const trisage_pins &pins) {
-#define CONTROL_PIN(pin) top.s_axi_control_##pin = pins.control.pin;
-  CONTROL_IN(CONTROL_PIN)
-#undef CONTROL_PIN
-  top.ap_rst_n = pins.control.rst_n;
-#define READ_PIN(n, p, pin) top.m_axi_##p##_##pin = pins.read[n].pin;
-#define READ_PORT(n, p)          \
-  READ_IN(READ_PIN, n, p)        \
-  if (pins.read[n].rvalid) std::memcpy(top.m_axi_##p##_rdata.data(), pins.read[n].rdata, TRISAGE_LINE_BYTES);
-  READ_PORTS(READ_PORT)
-#undef READ_PORT
-#undef READ_PIN
-#define WRITE_PIN(n, p, pin) top.m_axi_##p##_##pin = pins.write[n].pin;
-#define WRITE_PORT(n, p) WRITE_IN(WRITE_PIN, n, p)
-  WRITE_PORTS(WRITE_PORT)
-#undef WRITE_PORT
-#undef WRITE_PIN
-}
-
-void fetch(const Vtrisage_sampler &top, trisage_pins &pins) {
-#define CONTROL_PIN(pin) pins.control.pin = top.s_axi_control_##pin;
-  CONTROL_OUT(CONTROL_PIN)
-#undef CONTROL_PIN
-  pins.control.interrupt = top.__SYM__interrupt;  // Verilator renames it
-#define READ_PIN(n, p, pin) pins.read[n].pin = top.m_axi_##p##_##pin;
-#define READ_PORT(n, p) READ_OUT(READ_PIN, n, p)
-  READ_PORTS(READ_PORT)
-#undef READ_PORT
-#undef READ_PIN
-#define WRITE_PIN(n, p, pin) pins.write[n].pin = top.m_axi_##p##_##pin;
-#define WRITE_PORT(n, p)   \
-  WRITE_OUT(WRITE_PIN, n, p) \
-  if (pins.write[n].wvalid) std::memcpy(pins.write[n].wdata, top.m_axi_##p##_wdata.data(), TRISAGE_LINE_BYTES);
-  WRITE_PORTS(WRITE_PORT)
-#undef WRITE_PORT
-#undef WRITE_PIN
-}
-
-#ifdef TRISAGE_CHECK_PATHS
-// AXI (IHI 0022, "Basic read and write transactions", handshake process) allows no combinational path between inputs and
-// outputs, and trisage_model_clock shows outputs as they stood before the inputs changed: so a change is an error.
-void check_paths(const Vtrisage_sampler &top, const trisage_pins &pins) {
-#define SAME(shown, name) \
-  if ((shown) != top.name) throw Fatal("output " #name " follows an input combinationally");
-#define CONTROL_PIN(pin) SAME(pins.control.pin, s_axi_control_##pin)
-  CONTROL_OUT(CONTROL_PIN)
-#undef CONTROL_PIN
-#define READ_PIN(n, p, pin) SAME(pins.read[n].pin, m_axi_##p##_##pin)
-#define READ_PORT(n, p) READ_OUT(READ_PIN, n, p)
-  READ_PORTS(READ_PORT)
-#undef READ_PORT
-#undef READ_PIN
-#define WRITE_PIN(n, p, pin) SAME(pins.write[n].pin, m_axi_##p##_##pin)
-#define WRITE_PORT(n, p) WRITE_OUT(WRITE_PIN, n, p)
-  WRITE_PORTS(WRITE_PORT)
-#undef WRITE_PORT
-#undef WRITE_PIN
-#undef SAME
-}
-#endif
-
-}  // namespace
+// ---- Clock -----------------------------------------------------------------------------------------------------------
 
 void trisage_model::start() {
   Current here{this};
-  top = std::make_unique<Vtrisage_sampler>(&context);
-  top->ap_clk = 0;
+  top = std::make_unique<Top>(&context);
+  set_clock(*top, false);
   apply(*top, pins);
   top->eval();
-  fetch(*top, pins);
+  after_edge(*top, pins);
 }
 
 bool trisage_model::clock() {
@@ -261,19 +176,17 @@ bool trisage_model::clock() {
   try {
     // Inputs change with the falling edge, so that everything has settled, assertions' sampled values too, when the clock rises.
     apply(*top, pins);
-    top->ap_clk = 0;
+    set_clock(*top, false);
     top->eval();
-#ifdef TRISAGE_CHECK_PATHS
-    if (pins.control.rst_n) check_paths(*top, pins);
-#endif
+    before_edge(*top, pins);
     dump();
     context.timeInc(1);
-    top->ap_clk = 1;
+    set_clock(*top, true);
     top->eval();
     dump();
     context.timeInc(1);
     ++cycles;
-    fetch(*top, pins);
+    after_edge(*top, pins);
   } catch (const std::exception &fatal) {
     error = printed + fatal.what();
   } catch (...) {
@@ -296,6 +209,7 @@ bool trisage_model::clock() {
 EXPORT trisage_model_info trisage_model_describe(void) {
   trisage_model_info info{};
   info.abi = TRISAGE_MODEL_ABI;
+  info.top = kTop;
 #ifdef TRISAGE_WAVES
   info.waves = true;
 #endif
@@ -331,7 +245,7 @@ EXPORT void trisage_model_free(trisage_model *model) {
   delete model;
 }
 
-EXPORT trisage_pins *trisage_model_pins(trisage_model *model) { return &model->pins; }
+EXPORT void *trisage_model_pins(trisage_model *model) { return &model->pins; }
 
 EXPORT bool trisage_model_clock(trisage_model *model) { return model->clock(); }
 

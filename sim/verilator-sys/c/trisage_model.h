@@ -1,4 +1,4 @@
-/* One sampling kernel under Verilator, as plain C: pins, a clock, and little else.
+/* The sampling kernel, or the benches of its modules, under Verilator as plain C: pins, a clock, and little else.
  *
  * Every call takes a model made by trisage_model_new. A model may move between threads but is used by one at a time.
  * No call throws or aborts: a failed assertion of the RTL ends the run with an error text. */
@@ -13,7 +13,11 @@ extern "C" {
 #endif
 
 /* Changes whenever this header changes; a library of another version is refused. */
-#define TRISAGE_MODEL_ABI 2
+#define TRISAGE_MODEL_ABI 3
+
+/* The top modules of which a library holds one. */
+#define TRISAGE_TOP_KERNEL 0
+#define TRISAGE_TOP_BENCH 1
 
 /* Read ports: offs, idx0 to idx7, mem. Write ports: mem, out. */
 #define TRISAGE_READ_PORTS 10
@@ -62,9 +66,19 @@ typedef struct {
   trisage_write_pins write[TRISAGE_WRITE_PORTS];
 } trisage_pins;
 
+/* The benches of single modules (hw/bench): one of them, its inputs and its outputs as words whose meaning is its own. */
+#define TRISAGE_BENCH_WORDS 128
+typedef struct {
+  uint32_t bench;                         /* in; the others are in reset */
+  uint32_t rst_n;                         /* in */
+  uint32_t inputs[TRISAGE_BENCH_WORDS];   /* in */
+  uint32_t outputs[TRISAGE_BENCH_WORDS];  /* out; as it stood before the last edge, with the inputs of that cycle */
+} trisage_bench_pins;
+
 /* Properties fixed when the model was compiled. */
 typedef struct {
   uint32_t abi;
+  uint32_t top; /* TRISAGE_TOP_* */
   bool waves;
   bool coverage;
   const char *verilator; /* the simulator's version string */
@@ -79,9 +93,9 @@ trisage_model_info trisage_model_describe(void);
 trisage_model *trisage_model_new(uint32_t fill, uint32_t seed);
 void trisage_model_free(trisage_model *model);
 
-/* The pins; valid as long as the model. "in" members are read at the next clock, "out" members hold what stood there after
- * the last one. */
-trisage_pins *trisage_model_pins(trisage_model *model);
+/* The pins, trisage_pins or trisage_bench_pins by the top module; valid as long as the model. "in" members are read at the next
+ * clock, "out" members hold what stood there after the last one, if nothing else is said. */
+void *trisage_model_pins(trisage_model *model);
 
 /* One clock cycle: takes the inputs, gives a rising edge, fills the outputs. False once an assertion has failed or the RTL
  * called $finish; the text is then in trisage_model_error. */

@@ -1,5 +1,5 @@
 // Made by `cargo run -p verilator-sys --features bindgen --bin generate-bindings`; do not edit.
-// c/trisage_model.h, sha256 38b5700053115e58d625187073fb1a3372fc9d8c8d18251315d0922c0aaf92e0
+// c/trisage_model.h, sha256 28f127446fa20b204df31a010df654a7d304cc64507facb87cb6925442be7dea
 
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -70,8 +70,17 @@ pub struct trisage_pins {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct trisage_bench_pins {
+    pub bench: u32,
+    pub rst_n: u32,
+    pub inputs: [u32; 128usize],
+    pub outputs: [u32; 128usize],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct trisage_model_info {
     pub abi: u32,
+    pub top: u32,
     pub waves: bool,
     pub coverage: bool,
     pub verilator: *const ::std::os::raw::c_char,
@@ -91,7 +100,7 @@ pub struct Library {
     pub trisage_model_free: unsafe extern "C" fn(model: *mut trisage_model),
     pub trisage_model_pins: unsafe extern "C" fn(
         model: *mut trisage_model,
-    ) -> *mut trisage_pins,
+    ) -> *mut ::std::os::raw::c_void,
     pub trisage_model_clock: unsafe extern "C" fn(model: *mut trisage_model) -> bool,
     pub trisage_model_error: unsafe extern "C" fn(
         model: *mut trisage_model,
@@ -109,10 +118,13 @@ pub struct Library {
         path: *const ::std::os::raw::c_char,
     ) -> bool,
 }
-pub const TRISAGE_MODEL_ABI: u32 = 2;
+pub const TRISAGE_MODEL_ABI: u32 = 3;
+pub const TRISAGE_TOP_KERNEL: u32 = 0;
+pub const TRISAGE_TOP_BENCH: u32 = 1;
 pub const TRISAGE_READ_PORTS: u32 = 10;
 pub const TRISAGE_WRITE_PORTS: u32 = 2;
 pub const TRISAGE_LINE_BYTES: u32 = 64;
+pub const TRISAGE_BENCH_WORDS: u32 = 128;
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     ["Size of trisage_read_pins"][::std::mem::size_of::<trisage_read_pins>() - 88usize];
@@ -299,8 +311,29 @@ const _: () = {
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
+        "Size of trisage_bench_pins",
+    ][::std::mem::size_of::<trisage_bench_pins>() - 1032usize];
+    [
+        "Alignment of trisage_bench_pins",
+    ][::std::mem::align_of::<trisage_bench_pins>() - 4usize];
+    [
+        "Offset of field: trisage_bench_pins::bench",
+    ][::std::mem::offset_of!(trisage_bench_pins, bench) - 0usize];
+    [
+        "Offset of field: trisage_bench_pins::rst_n",
+    ][::std::mem::offset_of!(trisage_bench_pins, rst_n) - 4usize];
+    [
+        "Offset of field: trisage_bench_pins::inputs",
+    ][::std::mem::offset_of!(trisage_bench_pins, inputs) - 8usize];
+    [
+        "Offset of field: trisage_bench_pins::outputs",
+    ][::std::mem::offset_of!(trisage_bench_pins, outputs) - 520usize];
+};
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
         "Size of trisage_model_info",
-    ][::std::mem::size_of::<trisage_model_info>() - 16usize];
+    ][::std::mem::size_of::<trisage_model_info>() - 24usize];
     [
         "Alignment of trisage_model_info",
     ][::std::mem::align_of::<trisage_model_info>() - 8usize];
@@ -308,14 +341,17 @@ const _: () = {
         "Offset of field: trisage_model_info::abi",
     ][::std::mem::offset_of!(trisage_model_info, abi) - 0usize];
     [
+        "Offset of field: trisage_model_info::top",
+    ][::std::mem::offset_of!(trisage_model_info, top) - 4usize];
+    [
         "Offset of field: trisage_model_info::waves",
-    ][::std::mem::offset_of!(trisage_model_info, waves) - 4usize];
+    ][::std::mem::offset_of!(trisage_model_info, waves) - 8usize];
     [
         "Offset of field: trisage_model_info::coverage",
-    ][::std::mem::offset_of!(trisage_model_info, coverage) - 5usize];
+    ][::std::mem::offset_of!(trisage_model_info, coverage) - 9usize];
     [
         "Offset of field: trisage_model_info::verilator",
-    ][::std::mem::offset_of!(trisage_model_info, verilator) - 8usize];
+    ][::std::mem::offset_of!(trisage_model_info, verilator) - 16usize];
 };
 impl Library {
     pub unsafe fn new<P>(path: P) -> Result<Self, ::libloading::Error>
@@ -385,7 +421,7 @@ impl Library {
     pub unsafe fn trisage_model_pins(
         &self,
         model: *mut trisage_model,
-    ) -> *mut trisage_pins {
+    ) -> *mut ::std::os::raw::c_void {
         unsafe { (self.trisage_model_pins)(model) }
     }
     pub unsafe fn trisage_model_clock(&self, model: *mut trisage_model) -> bool {

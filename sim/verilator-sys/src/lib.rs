@@ -1,7 +1,8 @@
 //! The RTL as a shared library made by Verilator: compiled, cached, loaded, clocked.
 //!
 //! [`build::compile`] turns `hw/rtl` into a library with the C interface of `c/trisage_model.h`. [`ModelLibrary`] loads it,
-//! and a [`Model`] is one kernel with its pins and its clock. `src/bindings.rs` is made by bindgen from that header, in a step
+//! and a [`Model`] is one kernel with its pins and its clock; [`BenchLibrary`] and [`BenchModel`] are the same for the benches of
+//! single modules in `hw/bench`. `src/bindings.rs` is made by bindgen from that header, in a step
 //! of its own (feature `bindgen`), so that nobody needs libclang to build this crate.
 
 #[allow(
@@ -24,7 +25,10 @@ pub mod generate;
 mod model;
 
 pub use bindings::{
-    TRISAGE_LINE_BYTES, TRISAGE_READ_PORTS, TRISAGE_WRITE_PORTS, trisage_control_pins as ControlPins,
-    trisage_pins as Pins, trisage_read_pins as ReadPins, trisage_write_pins as WritePins,
+    TRISAGE_BENCH_WORDS, TRISAGE_LINE_BYTES, TRISAGE_READ_PORTS, TRISAGE_WRITE_PORTS, trisage_bench_pins as BenchPins,
+    trisage_control_pins as ControlPins, trisage_pins as Pins, trisage_read_pins as ReadPins,
+    trisage_write_pins as WritePins,
 };
-pub use model::{AssertionError, Fill, LoadError, Model, ModelLibrary};
+pub use model::{
+    AssertionError, BenchLibrary, BenchModel, Fill, LoadError, Model, ModelLibrary, TopLibrary, TopModel, TopPins,
+};

@@ -4,7 +4,8 @@
 use std::{
     error::Error,
     ffi::{CStr, CString, c_char},
-    iter,
+    fmt, iter,
+    marker::PhantomData,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     ptr::NonNull,
@@ -13,7 +14,7 @@ use std::{
 
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 
-use crate::bindings::{self, Library, trisage_model, trisage_pins as Pins};
+use crate::bindings::{self, Library, trisage_bench_pins as BenchPins, trisage_model, trisage_pins as Pins};
 
 /// A compiled model that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,12 @@ pub enum LoadError {
         found: u32,
         /// The version of this crate.
         expected: u32,
+    },
+    /// It holds another top module: pins of another shape.
+    #[error("{}: it is no model of this top module", .path.display())]
+    Top {
+        /// The library.
+        path: PathBuf,
     },
     /// There is no memory for a model.
     #[error("{}: no memory for a model", .path.display())]
@@ -66,20 +73,52 @@ pub enum Fill {
     Random(u32),
 }
 
+/// The pins of one of the top modules. Only this crate's pins are.
+pub trait TopPins: sealed::Pins + fmt::Debug {}
+
+impl TopPins for Pins {}
+impl TopPins for BenchPins {}
+
+mod sealed {
+    /// A type of the header's, of which all bits zero is a value.
+    pub trait Pins {
+        /// The top module that has them.
+        const TOP: u32;
+    }
+}
+
+impl sealed::Pins for Pins {
+    const TOP: u32 = bindings::TRISAGE_TOP_KERNEL;
+}
+
+impl sealed::Pins for BenchPins {
+    const TOP: u32 = bindings::TRISAGE_TOP_BENCH;
+}
+
+/// A loaded library of the kernel.
+pub type ModelLibrary = TopLibrary<Pins>;
+/// A loaded library of the module benches.
+pub type BenchLibrary = TopLibrary<BenchPins>;
+/// One kernel: pins and a clock.
+pub type Model = TopModel<Pins>;
+/// The benches of the modules: pins and a clock.
+pub type BenchModel = TopModel<BenchPins>;
+
 /// A loaded library, from which models are made. It is unloaded when it and its last model are gone.
-pub struct ModelLibrary {
+pub struct TopLibrary<P: TopPins> {
     functions: Library,
     path: PathBuf,
     waves: bool,
     coverage: bool,
     verilator: String,
+    pins: PhantomData<fn() -> P>,
 }
 
-impl ModelLibrary {
+impl<P: TopPins> TopLibrary<P> {
     /// Loads what [`crate::build::compile`] made.
     ///
     /// # Errors
-    /// [`LoadError::Loader`], [`LoadError::Abi`].
+    /// [`LoadError::Loader`], [`LoadError::Abi`], [`LoadError::Top`].
     pub fn load(path: &Path) -> Result<Arc<Self>, LoadError> {
         let refused = |error: libloading::Error| LoadError::Loader { path: path.to_owned(), message: reasons(&error) };
         // SAFETY: loading runs the library's constructors; it is one that `build` linked from Verilator's runtime and our
@@ -95,10 +134,13 @@ impl ModelLibrary {
             let (found, expected) = (info.abi, bindings::TRISAGE_MODEL_ABI);
             return Err(LoadError::Abi { path: path.to_owned(), found, expected });
         }
+        if info.top != P::TOP {
+            return Err(LoadError::Top { path: path.to_owned() });
+        }
         // SAFETY: with our ABI version it is a C string of the library's own, which is loaded.
         let verilator = unsafe { text(info.verilator) };
         let (waves, coverage) = (info.waves, info.coverage);
-        Ok(Arc::new(Self { functions, path: path.to_owned(), waves, coverage, verilator }))
+        Ok(Arc::new(Self { functions, path: path.to_owned(), waves, coverage, verilator, pins: PhantomData }))
     }
 
     /// Whether its models can write waves.
@@ -117,30 +159,30 @@ impl ModelLibrary {
     }
 }
 
-impl std::fmt::Debug for ModelLibrary {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelLibrary").field("path", &self.path).finish_non_exhaustive()
+impl<P: TopPins> fmt::Debug for TopLibrary<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TopLibrary").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-/// One kernel: pins and a clock. It may move between threads and is used by one at a time.
+/// One top module: pins and a clock. It may move between threads and is used by one at a time.
 #[derive(Debug)]
-pub struct Model {
+pub struct TopModel<P: TopPins> {
     handle: NonNull<trisage_model>,
-    pins: NonNull<Pins>,
-    library: Arc<ModelLibrary>,
+    pins: NonNull<P>,
+    library: Arc<TopLibrary<P>>,
 }
 
 // SAFETY: a verilated model with a context of its own and one simulation thread touches nothing that belongs to a thread,
 // except a thread-local that the wrapper sets at the begin of each call; the pointers are owned by this struct alone.
-unsafe impl Send for Model {}
+unsafe impl<P: TopPins> Send for TopModel<P> {}
 
-impl Model {
-    /// A kernel in reset, all inputs 0, its clock low.
+impl<P: TopPins> TopModel<P> {
+    /// A top module in reset, all inputs 0, its clock low.
     ///
     /// # Errors
     /// [`LoadError::Memory`].
-    pub fn new(library: &Arc<ModelLibrary>, fill: Fill) -> Result<Self, LoadError> {
+    pub fn new(library: &Arc<TopLibrary<P>>, fill: Fill) -> Result<Self, LoadError> {
         let (fill, seed) = match fill {
             Fill::Zeros => (0, 0),
             Fill::Ones => (1, 0),
@@ -152,20 +194,22 @@ impl Model {
         let handle = NonNull::new(handle).ok_or_else(memory)?;
         // SAFETY: the model was just made.
         let pins = unsafe { library.functions.trisage_model_pins(handle.as_ptr()) };
-        let pins = NonNull::new(pins).ok_or_else(memory)?;
+        // The library's top module was compared when it was loaded, so that they are of this type.
+        let pins = NonNull::new(pins.cast::<P>()).ok_or_else(memory)?;
         Ok(Self { handle, pins, library: Arc::clone(library) })
     }
 
-    /// The pins. Outputs hold what stood there after the last clock; what data buses held is seen only with their valid.
+    /// The pins. Outputs hold what the last clock left there, as `c/trisage_model.h` says of each; what the data buses of a kernel held
+    /// is seen only with their valid.
     #[inline]
-    pub fn pins(&self) -> &Pins {
-        // SAFETY: the pins live as long as the model and are written only in `clock`, which borrows it mutably.
+    pub fn pins(&self) -> &P {
+        // SAFETY: the pins are a P, live as long as the model and are written only in `clock`, which borrows it mutably.
         unsafe { self.pins.as_ref() }
     }
 
     /// The pins, to set inputs for the next clock. Setting an output is of no effect.
     #[inline]
-    pub fn pins_mut(&mut self) -> &mut Pins {
+    pub fn pins_mut(&mut self) -> &mut P {
         // SAFETY: as for `pins`, and the borrow is exclusive.
         unsafe { self.pins.as_mut() }
     }
@@ -221,7 +265,7 @@ impl Model {
     }
 }
 
-impl Drop for Model {
+impl<P: TopPins> Drop for TopModel<P> {
     fn drop(&mut self) {
         // SAFETY: the model is ours, nothing borrows it or its pins, and it is not used after this.
         unsafe { self.library.functions.trisage_model_free(self.handle.as_ptr()) }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use verilator_sys::{
-    Fill, Model, ModelLibrary,
-    build::{ModelSpec, Places, Variant, compile_in},
+    BenchLibrary, BenchModel, Fill, LoadError, Model, ModelLibrary,
+    build::{ModelSpec, Places, Top, Variant, compile_in},
 };
 
 /// A module with the kernel's ports and this body.
@@ -43,11 +43,13 @@ struct Fixture {
 impl Fixture {
     fn new(body: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places { rtl: folder.path().join("rtl"), cache: folder.path().join("cache") };
+        let [rtl, bench, cache] = ["rtl", "bench", "cache"].map(|name| folder.path().join(name));
+        let places = Places { rtl, bench, cache };
         fs::create_dir(&places.rtl).unwrap();
         fs::write(places.rtl.join("files.f"), "trisage_pkg.sv\ntrisage_sampler.sv\n").unwrap();
         fs::write(places.rtl.join("trisage_pkg.sv"), include_str!("../../../hw/rtl/trisage_pkg.sv")).unwrap();
-        let waivers = "`verilator_config\nlint_off -rule UNUSEDPARAM\nlint_off -rule SYMRSVDWORD\n";
+        let waivers =
+            "`verilator_config\nlint_off -rule UNUSEDPARAM\nlint_off -rule SYMRSVDWORD\nlint_off -rule UNUSEDSIGNAL\n";
         fs::write(places.rtl.join("lint.vlt"), waivers).unwrap();
         let fixture = Self { folder, places };
         fixture.set(body);
@@ -68,7 +70,7 @@ impl Fixture {
     fn compile_and_tell(&self, variant: Variant) -> Result<(PathBuf, Vec<String>), String> {
         let said = RefCell::new(vec![]);
         let parameters = [("INDEX_CHANNELS".to_owned(), 2)].into();
-        let spec = ModelSpec { parameters, variant };
+        let spec = ModelSpec { top: Top::Kernel, parameters, variant };
         let path = compile_in(&self.places, &spec, &|line| said.borrow_mut().push(line.to_owned()));
         path.map(|path| (path, said.into_inner())).map_err(|error| error.to_string())
     }
@@ -149,7 +151,7 @@ fn places_are_named_when_they_cannot_be_used() {
     let message = fixture.compile(Variant::Fast).unwrap_err();
     assert!(message.starts_with("the RTL cannot be read from /nowhere: No such file"), "{message}");
     assert!(message.ends_with("name another folder in TRISAGE_RTL"), "{message}");
-    fixture.places = Places { rtl, cache: "/dev/null/cache".into() };
+    (fixture.places.rtl, fixture.places.cache) = (rtl, "/dev/null/cache".into());
     let message = fixture.compile(Variant::Fast).unwrap_err();
     assert!(message.starts_with("compiled RTL models cannot be kept in /dev/null/cache: Not a dir"), "{message}");
     assert!(message.ends_with("name another folder in TRISAGE_CACHE"), "{message}");
@@ -232,6 +234,56 @@ fn an_output_that_follows_an_input_at_once_is_an_error() {
     model.pins_mut().read[0].rvalid = 1;
     let error = model.clock().unwrap_err();
     assert_eq!(error.message, "output m_axi_offs_rready follows an input combinationally");
+}
+
+/// Adds up its inputs' first word, and shows the sum with the word of the same cycle in it.
+const ADDER: &str = "
+module module_bench (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  input  logic [31:0]     bench_i,
+  input  logic [32*128-1:0] in_i,
+  output logic [32*128-1:0] out_o
+);
+  logic [31:0] sum_q;
+  logic [31:0] shown;
+  assign shown = sum_q + in_i[31:0] + bench_i;
+  assign out_o = (32*128)'(shown);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) sum_q <= 0;
+    else         sum_q <= sum_q + in_i[31:0];
+  end
+endmodule
+";
+
+#[test]
+fn benches_are_a_top_of_their_own() {
+    let fixture = Fixture::new(COUNTER);
+    fs::create_dir(&fixture.places.bench).unwrap();
+    fs::write(fixture.places.bench.join("files.f"), "module_bench.sv\n").unwrap();
+    fs::write(fixture.places.bench.join("module_bench.sv"), ADDER).unwrap();
+    let compile = || {
+        let said = RefCell::new(0);
+        let path = compile_in(&fixture.places, &ModelSpec::bench(Variant::Test), &|_| *said.borrow_mut() += 1);
+        path.map(|path| (path, said.into_inner() > 0)).map_err(|error| error.to_string())
+    };
+    let (path, made) = compile().unwrap();
+    assert!(made && compile() == Ok((path.clone(), false)));
+    assert!(matches!(ModelLibrary::load(&path), Err(LoadError::Top { .. })));
+    let (kernel, _) = fixture.compile(Variant::Test).unwrap();
+    assert!(matches!(BenchLibrary::load(&kernel), Err(LoadError::Top { .. })));
+
+    let mut model = BenchModel::new(&BenchLibrary::load(&path).unwrap(), Fill::Zeros).unwrap();
+    model.clock().unwrap();
+    (model.pins_mut().bench, model.pins_mut().rst_n, model.pins_mut().inputs[0]) = (100, 1, 1);
+    for sum in 1..5 {
+        model.clock().unwrap();
+        assert_eq!(model.pins().outputs[0], 100 + sum, "as it stood before the edge, with the inputs of that cycle");
+    }
+
+    // A change of a bench is none of the kernel.
+    fs::write(fixture.places.bench.join("module_bench.sv"), ADDER.replace("+ bench_i", "- bench_i")).unwrap();
+    assert!(compile().unwrap().1 && !fixture.compile(Variant::Test).unwrap().1);
 }
 
 #[test]

@@ -170,7 +170,7 @@ pub enum BoardBound {
     Memory,
     /// Node list and results, on the card.
     Writes,
-    /// Sampler, line fetch and hash table: one edge a cycle and kernel.
+    /// The kernel's stages: one item a cycle.
     Pipeline,
     /// The way to the host.
     Pcie,
@@ -215,7 +215,15 @@ mod tests {
 
     fn predict(board: Board, channels: usize, nodes: u64, edges: u32, cycles: u64) -> Prediction {
         let reads = u64::from(edges);
-        let ports = vec![PortTraffic { port: "idx0", reads, read_beats: reads, writes: 0, write_beats: 0 }];
+        let ports = vec![PortTraffic {
+            port: "idx0",
+            reads,
+            read_beats: reads,
+            read_useful: 0,
+            writes: 0,
+            write_beats: 0,
+            write_useful: 0,
+        }];
         let hops = HopCounts { nodes: vec![1], edges: vec![edges] };
         let run = RunReport { hops, elapsed: Duration::ZERO, cycles: Some(cycles), ports, stages: vec![] };
         let bounds = Bounds::of(&run, &board.profile().timing(), board.shared(channels));

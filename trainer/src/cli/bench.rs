@@ -30,6 +30,7 @@ use crate::{
     batches::Batches,
     bench::{self, Board, Bound, Measured, Memory, Plan, Prediction},
     table::{Table, count, float, scaled},
+    verify::{PortTotals, WayTotals},
 };
 
 #[derive(Debug, Subcommand)]
@@ -144,6 +145,8 @@ struct Row {
     /// Of the cycles, of the stage that holds the others back; 1 is all.
     busy: f64,
     blocked: f64,
+    /// Of all kernels, added up.
+    ports: Vec<PortTotals>,
 }
 
 pub(super) fn run(command: &BenchCommand) -> Result<(), CliError> {
@@ -345,6 +348,7 @@ impl Row {
             held_back_by,
             busy: of_cycles(busy),
             blocked: of_cycles(blocked),
+            ports: measured.total.ports.clone(),
         }
     }
 }
@@ -371,7 +375,48 @@ fn table(rows: &[Row]) -> String {
         ];
         table.row(row.graph.clone(), cells);
     }
-    format!("{table}edges and cycles of all {SLRS} SLRs together; edges/cycle of one kernel (C: its index channels)\n")
+    format!(
+        "{table}edges and cycles of all {SLRS} SLRs together; edges/cycle of one kernel (C: its index channels)\n\n{}useful: \
+         share of the bytes on the bus; beats: of a write burst\n",
+        traffic_table(rows)
+    )
+}
+
+/// What of the traffic is of use, and how long write bursts are.
+fn traffic_table(rows: &[Row]) -> Table {
+    let mut table = Table::default();
+    let heads = [
+        "fan-outs",
+        "memory",
+        "C",
+        "offs useful",
+        "idx useful",
+        "mem reads",
+        "useful",
+        "mem writes",
+        "useful",
+        "beats",
+        "out writes",
+        "useful",
+        "beats",
+    ];
+    table.row("", heads.map(str::to_owned));
+    for row in rows {
+        let way = |name: &str, of: fn(&PortTotals) -> WayTotals| {
+            let ports = row.ports.iter().filter(|port| port.port.starts_with(name));
+            ports.fold(WayTotals::default(), |sum, port| sum.plus(of(port)))
+        };
+        let reads = |name| way(name, WayTotals::of_reads);
+        let useful = |way: WayTotals| format!("{:.0} %", 100.0 * way.share());
+        let beats = |way: WayTotals| format!("{:.1}", float(way.beats) / float(way.bursts.max(1)));
+        let writes = ["mem", "out"].map(|name| way(name, WayTotals::of_writes));
+        let cells = [row.fanouts.clone(), row.profile.to_owned(), row.channels.to_string()];
+        let cells = cells.into_iter().chain([useful(reads("offs")), useful(reads("idx"))]);
+        let cells = cells.chain([count(reads("mem").beats), useful(reads("mem"))]);
+        let written = writes.map(|way| [count(way.bursts), useful(way), beats(way)]);
+        table.row(row.graph.clone(), cells.chain(written.into_iter().flatten()));
+    }
+    table
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) struct BuildArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Variant {
-    /// To find mistakes: random values for X and before reset
+    /// To find mistakes: random values for X and before reset; comes with the benches of the RTL's modules
     Test,
     /// For speed; assertions are checked nonetheless
     Fast,
@@ -47,12 +47,19 @@ impl From<Variant> for rtl::Variant {
 
 pub(super) fn run(command: &RtlCommand) -> Result<(), CliError> {
     let RtlCommand::Build(args) = command;
+    let kernel = |channels, variant| RtlOptions { channels, variant, ..RtlOptions::default() }.model_spec();
+    let mut specs = vec![];
     for &channels in &args.channels {
         for &variant in &args.variant {
-            let spec = RtlOptions { channels, variant: variant.into(), ..RtlOptions::default() }.model_spec()?;
-            let library = build::compile(&spec, &say)?;
-            print(&format!("{}\n", library.display()))?;
+            specs.push(kernel(channels, variant.into())?);
         }
+    }
+    if args.variant.contains(&Variant::Test) {
+        specs.push(build::ModelSpec::bench(rtl::Variant::Test));
+    }
+    for spec in specs {
+        let library = build::compile(&spec, &say)?;
+        print(&format!("{}\n", library.display()))?;
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ use compare::Wrong;
 
 pub use crate::pipeline::POISON;
 pub use compare::{Difference, Suspicion};
+pub(crate) use report::WayTotals;
 pub use report::{Located, PortTotals, Reference, Report, SlrTotals, StageTotals};
 
 /// What to verify.

@@ -68,7 +68,7 @@ pub struct SlrTotals {
 }
 
 /// Traffic of one port.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PortTotals {
     /// The port's name.
     pub port: &'static str,
@@ -76,10 +76,42 @@ pub struct PortTotals {
     pub reads: u64,
     /// Read beats of 64 bytes.
     pub read_beats: u64,
+    /// Bytes of the read beats that were needed.
+    pub read_useful: u64,
     /// Write bursts.
     pub writes: u64,
     /// Write beats of 64 bytes.
     pub write_beats: u64,
+    /// Bytes of the write beats that were written.
+    pub write_useful: u64,
+}
+
+/// Traffic of a port in one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WayTotals {
+    pub(crate) bursts: u64,
+    pub(crate) beats: u64,
+    pub(crate) useful: u64,
+}
+
+impl WayTotals {
+    pub(crate) fn of_reads(port: &PortTotals) -> Self {
+        Self { bursts: port.reads, beats: port.read_beats, useful: port.read_useful }
+    }
+
+    pub(crate) fn of_writes(port: &PortTotals) -> Self {
+        Self { bursts: port.writes, beats: port.write_beats, useful: port.write_useful }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let Self { bursts, beats, useful } = other;
+        Self { bursts: self.bursts + bursts, beats: self.beats + beats, useful: self.useful + useful }
+    }
+
+    /// The part of the bytes on the bus that is of use; 1 is all.
+    pub(crate) fn share(self) -> f64 {
+        float(self.useful) / float((self.beats * hw::card::LINE_BYTES as u64).max(1))
+    }
 }
 
 /// Cycles of one stage.
@@ -129,13 +161,15 @@ impl SlrTotals {
         for (i, port) in run.ports.iter().enumerate() {
             if self.ports.len() == i {
                 let port = port.port;
-                self.ports.push(PortTotals { port, reads: 0, read_beats: 0, writes: 0, write_beats: 0 });
+                self.ports.push(PortTotals { port, ..PortTotals::default() });
             }
             let total = &mut self.ports[i];
             total.reads += port.reads;
             total.read_beats += port.read_beats;
+            total.read_useful += port.read_useful;
             total.writes += port.writes;
             total.write_beats += port.write_beats;
+            total.write_useful += port.write_useful;
         }
         for (i, stage) in run.stages.iter().enumerate() {
             if self.stages.len() == i {
@@ -214,16 +248,24 @@ impl Report {
         table
     }
 
-    /// Beats of each port that had any, and the cycles of each stage in percent.
+    /// Bursts, beats and useful bytes of each port that had any, and the cycles of each stage in percent.
     fn traffic(&self, table: &mut Table) {
         let [first, ..] = &self.slrs;
+        if !first.ports.is_empty() {
+            table.row("ports: bursts, beats, useful bytes", []);
+        }
         for (i, port) in first.ports.iter().enumerate() {
-            let beats = |of: fn(&PortTotals) -> u64| self.slrs.iter().map(move |slr| slr.ports.get(i).map_or(0, of));
-            for (way, beats) in [("read", beats(|port| port.read_beats)), ("write", beats(|port| port.write_beats))] {
-                let beats: Vec<u64> = beats.collect();
-                if beats.iter().any(|&beats| beats > 0) {
-                    let all = beats.iter().sum();
-                    table.row(format!("{} {way} beats", port.port), beats.into_iter().chain([all]).map(count));
+            let writes = WayTotals::of_writes;
+            let ways = [("reads", WayTotals::of_reads as fn(&PortTotals) -> WayTotals), ("writes", writes)];
+            for (way, of) in ways {
+                let slrs: Vec<_> =
+                    self.slrs.iter().map(|slr| slr.ports.get(i).map_or_else(WayTotals::default, of)).collect();
+                let all = slrs.iter().fold(WayTotals::default(), |sum, &slr| sum.plus(slr));
+                if all.beats > 0 {
+                    let cell = |way: WayTotals| {
+                        format!("{} {} {:3.0} %", count(way.bursts), count(way.beats), 100.0 * way.share())
+                    };
+                    table.row(format!("  {} {way}", port.port), slrs.into_iter().chain([all]).map(cell));
                 }
             }
         }

@@ -202,12 +202,15 @@ impl Packer {
         }
     }
 
-    /// Writes what is left, from cycle `now` on.
-    pub(super) fn flush(&mut self, now: Cycle, port: &mut Writes) {
-        if self.filled > self.written {
-            self.write(now.max(self.free_from), port);
-            self.written = self.filled;
+    /// Hands over what is left, from cycle `now` on; gives the first cycle in which nothing is left.
+    pub(super) fn flush(&mut self, now: Cycle, port: &mut Writes) -> Cycle {
+        if self.filled == self.written {
+            return now;
         }
+        let now = now.max(self.free_from);
+        self.write(now, port);
+        self.written = self.filled;
+        now + 1
     }
 
     fn write(&mut self, now: Cycle, port: &mut Writes) {

@@ -8,6 +8,8 @@ use crate::memory::Timing;
 /// A node of the frontier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
+    /// Where its offset record lies.
+    pub(super) line: u32,
     /// Edges that are chosen.
     pub(super) picks: u32,
     /// By Floyd's algorithm; else all of them.
@@ -15,9 +17,9 @@ pub(super) struct Node {
 }
 
 /// What an End does in the sampler: it is handed on like one pick.
-pub(super) const END: Node = Node { picks: 1, draws: false };
+pub(super) const END: Node = Node { line: NONE, picks: 1, draws: false };
 
-/// Reads the node list (`frontier_reader.sv`, with a `line_reader` of its own).
+/// Hands on seeds and node list (`frontier_reader.sv`, with a `line_reader` of its own).
 #[derive(Clone, Debug)]
 pub(super) struct Frontier {
     reads: Reads,
@@ -36,8 +38,17 @@ impl Frontier {
         Self { reads, window, last_asked: 0, line_there: 0, last_out: 0 }
     }
 
-    pub(super) fn start(&mut self, now: Cycle) {
-        (self.last_asked, self.last_out) = (now, now);
+    /// It is started in cycle `now`; what it reads is in memory from cycle `there` on.
+    pub(super) fn start(&mut self, now: Cycle, there: Cycle) {
+        // It is seen one cycle late, and not in the first.
+        let readable = if there == 0 { now } else { there.max(now + 1) };
+        (self.last_asked, self.last_out) = (readable, now);
+    }
+
+    /// Hands on an entry that need not be read.
+    pub(super) fn at_hand(&mut self, room: Cycle) -> Cycle {
+        self.last_out = (self.last_out + 1).max(room);
+        self.last_out
     }
 
     /// Hands on entry `index` of the list. `first` and `last` say that it is the first or last that is used of its line.
@@ -66,25 +77,29 @@ impl Frontier {
 pub(super) struct Offsets {
     reads: Reads,
     order: Places,
+    last_line: u32,
     last_in: Cycle,
     last_out: Cycle,
 }
 
 impl Offsets {
     pub(super) fn new(memory: Timing, window: usize) -> Self {
-        Self { reads: Reads::new(memory, 2, 2), order: Places::new(window), last_in: 0, last_out: 0 }
+        let (reads, order) = (Reads::new(memory, 2, 2), Places::new(window));
+        Self { reads, order, last_line: NONE, last_in: 0, last_out: 0 }
     }
 
-    /// Takes a node, or the End; gives the cycles of taking it and of handing it on.
-    pub(super) fn pass(&mut self, there: Cycle, data: bool, room: Cycle) -> (Cycle, Cycle) {
+    /// Takes a node whose record lies in this line, or the End (`NONE`); gives the cycles of taking it and of handing it on.
+    pub(super) fn pass(&mut self, there: Cycle, line: u32, room: Cycle) -> (Cycle, Cycle) {
         let mut taken = there.max(self.last_in + 1).max(self.order.room());
         let mut ready = taken + 1;
-        if data {
+        let asks = line != NONE && line != self.last_line;
+        self.last_line = line;
+        if asks {
             taken = taken.max(self.reads.room());
             ready = self.reads.ask(taken);
         }
         let out = ready.max(self.last_out + 1).max(room);
-        if data {
+        if asks {
             self.reads.used(out);
         }
         self.order.enter(out);

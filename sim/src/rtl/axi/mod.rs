@@ -127,7 +127,7 @@ impl Memory {
     pub(super) fn begin(&mut self, now: u64) {
         (self.bus.now, self.bus.last_handshake) = (now, now);
         self.reads.iter_mut().for_each(|port| (port.bursts, port.beats) = (0, 0));
-        self.writes.iter_mut().for_each(|port| (port.bursts, port.beats) = (0, 0));
+        self.writes.iter_mut().for_each(|port| (port.bursts, port.beats, port.bytes) = (0, 0, 0));
         if let Some(log) = &mut self.bus.log {
             log.clear();
         }
@@ -194,8 +194,10 @@ impl Memory {
                     port: port.name(),
                     reads: read.map_or(0, |port| port.bursts),
                     read_beats: read.map_or(0, |port| port.beats),
+                    read_useful: 0, // what of a line is needed only the kernel knows
                     writes: write.map_or(0, |port| port.bursts),
                     write_beats: write.map_or(0, |port| port.beats),
+                    write_useful: write.map_or(0, |port| port.bytes),
                 }
             })
             .collect()

@@ -70,6 +70,8 @@ pub(super) struct WritePort {
     addressed: u64,
     pub(super) bursts: u64,
     pub(super) beats: u64,
+    /// That are strobed.
+    pub(super) bytes: u64,
 }
 
 impl WritePort {
@@ -98,6 +100,7 @@ impl WritePort {
             addressed: 0,
             bursts: 0,
             beats: 0,
+            bytes: 0,
         }
     }
 
@@ -179,6 +182,7 @@ impl WritePort {
         });
         self.early.push_back(beat);
         self.beats += 1;
+        self.bytes += u64::from(beat.strobe.count_ones());
         bus.progress();
     }
 

@@ -70,7 +70,7 @@ impl RtlKernel {
             context: RunContext {
                 slr: self.slr,
                 minibatch: job.request.minibatch,
-                hops: job.request.fanouts.len(),
+                fanouts: job.request.fanouts.clone(),
                 capacity: job.outputs.capacity,
                 table_slots: self.options.table_slots(),
                 channels: self.options.channels,

@@ -15,8 +15,34 @@ use cache::{Content, Entry};
 use steps::Steps;
 use tools::{Compiler, Verilator};
 
-/// The top module.
-const TOP: &str = "trisage_sampler";
+/// The top module of a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Top {
+    /// The kernel, with [`crate::Pins`].
+    #[default]
+    Kernel,
+    /// The benches of single modules, with [`crate::BenchPins`].
+    Bench,
+}
+
+impl Top {
+    /// Its name in the source.
+    const fn module(self) -> &'static str {
+        match self {
+            Self::Kernel => "trisage_sampler",
+            Self::Bench => "module_bench",
+        }
+    }
+}
+
+impl fmt::Display for Top {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kernel => "kernel",
+            Self::Bench => "module benches",
+        })
+    }
+}
 
 /// What a model is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,14 +71,26 @@ impl fmt::Display for Variant {
 /// Which model is wanted. Equal specifications on equal sources give the same library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSpec {
+    /// What is compiled.
+    pub top: Top,
     /// Parameters of the top module by name; those not named keep their default.
     pub parameters: BTreeMap<String, u64>,
     /// What it is compiled for.
     pub variant: Variant,
 }
 
+impl ModelSpec {
+    /// The benches of single modules.
+    pub fn bench(variant: Variant) -> Self {
+        Self { top: Top::Bench, parameters: BTreeMap::new(), variant }
+    }
+}
+
 impl fmt::Display for ModelSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.top != Top::Kernel {
+            write!(f, "{}, ", self.top)?;
+        }
         write!(f, "{}", self.variant)?;
         self.parameters.iter().try_for_each(|(name, value)| write!(f, ", {name}={value}"))
     }
@@ -151,15 +189,21 @@ impl fmt::Display for Place {
 pub struct Places {
     /// The RTL, with `files.f` in it.
     pub rtl: PathBuf,
+    /// The benches of its modules, with `files.f` in it.
+    pub bench: PathBuf,
     /// Compiled models, a folder each.
     pub cache: PathBuf,
 }
 
 impl Places {
-    /// `hw/rtl` and `target/rtl-models` of the project from which this crate was compiled; the environment variables
-    /// `TRISAGE_RTL` and `TRISAGE_CACHE` name others, if they are not empty.
+    /// `hw/rtl`, `hw/bench` and `target/rtl-models` of the project from which this crate was compiled; the environment
+    /// variables `TRISAGE_RTL` and `TRISAGE_CACHE` name others of the first and the last, if they are not empty.
     pub fn of_project() -> Self {
-        Self { rtl: Place::Rtl.folder("hw/rtl"), cache: Place::Cache.folder("target/rtl-models") }
+        Self {
+            rtl: Place::Rtl.folder("hw/rtl"),
+            bench: project().join("hw/bench"),
+            cache: Place::Cache.folder("target/rtl-models"),
+        }
     }
 }
 
@@ -189,7 +233,7 @@ pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) ->
     fs::read_dir(&rtl).map_err(Place::Rtl.at(&rtl))?;
     let compiler = Compiler::find()?;
     let verilator = Verilator::find(&project())?;
-    let steps = Steps { spec, rtl: &rtl, verilator: &verilator, compiler: &compiler };
+    let steps = Steps { spec, rtl: &rtl, bench: &places.bench, verilator: &verilator, compiler: &compiler };
     let key = steps.key()?;
     let entry = Entry::new(&cache, &key);
     if let Content::Model(library) = entry.content() {

@@ -2,7 +2,6 @@
 
 use std::{
     cmp::Reverse,
-    ffi::OsStr,
     fs,
     fs::File,
     io::Write,
@@ -15,7 +14,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    BuildError, ModelSpec, TOP, Variant, at,
+    BuildError, ModelSpec, Top, Variant, at,
     cache::LIBRARY,
     files_below, hex,
     tools::{Compiler, Verilator},
@@ -24,7 +23,9 @@ use super::{
 /// Our sources in C: those that are compiled, then those that are included. Part of this crate, so that a cached model
 /// belongs to them.
 const WRAPPER: (&str, &str) = ("trisage_model.cpp", include_str!("../../c/trisage_model.cpp"));
-const HEADERS: [(&str, &str); 2] = [
+const HEADERS: [(&str, &str); 4] = [
+    ("trisage_bench.h", include_str!("../../c/trisage_bench.h")),
+    ("trisage_kernel.h", include_str!("../../c/trisage_kernel.h")),
     ("trisage_model.h", include_str!("../../c/trisage_model.h")),
     ("trisage_print.h", include_str!("../../c/trisage_print.h")),
 ];
@@ -41,6 +42,7 @@ const LINES: usize = 40;
 pub(super) struct Steps<'a> {
     pub(super) spec: &'a ModelSpec,
     pub(super) rtl: &'a Path,
+    pub(super) bench: &'a Path,
     pub(super) verilator: &'a Verilator,
     pub(super) compiler: &'a Compiler,
 }
@@ -65,11 +67,21 @@ impl Steps<'_> {
             add(name.as_bytes());
             add(text.as_bytes());
         }
-        for path in files_below(self.rtl, &["f", "sv", "svh", "v", "vh", "vlt"])? {
-            add(path.strip_prefix(self.rtl).unwrap_or(&path).as_os_str().as_encoded_bytes());
-            add(&fs::read(&path).map_err(at(&path))?);
+        for folder in self.folders() {
+            for path in files_below(folder, &["f", "sv", "svh", "v", "vh", "vlt"])? {
+                add(path.strip_prefix(folder).unwrap_or(&path).as_os_str().as_encoded_bytes());
+                add(&fs::read(&path).map_err(at(&path))?);
+            }
         }
         Ok(hex(&hash.finalize()[..16]))
+    }
+
+    /// The folders of the sources, each with `files.f` and perhaps `lint.vlt`.
+    fn folders(&self) -> Vec<&Path> {
+        match self.spec.top {
+            Top::Kernel => vec![self.rtl],
+            Top::Bench => vec![self.rtl, self.bench],
+        }
     }
 
     /// Makes the library in `folder`; `log` takes every command and what it says.
@@ -81,15 +93,20 @@ impl Steps<'_> {
         }
 
         // Names such as rtl/fifo.sv are what the waivers match, and are short in messages.
-        let (home, name) = (self.rtl.parent().unwrap_or(self.rtl), self.rtl.file_name().unwrap_or(OsStr::new(".")));
-        let name = Path::new(name);
+        let home = self.rtl.parent().unwrap_or(self.rtl);
         let mut verilate = self.verilator.command();
         verilate.current_dir(home).args(self.verilator_flags()).arg("--Mdir").arg(folder);
-        verilate.arg(format!("-I{}", name.display()));
-        verilate.args(Some(name.join("lint.vlt")).filter(|waivers| home.join(waivers).exists()));
-        log.run(&format!("Verilator ({})", self.spec), verilate.arg("-F").arg(name.join("files.f")))?;
+        let sources: Vec<_> = self.folders().into_iter().map(|path| path.strip_prefix(home).unwrap_or(path)).collect();
+        for source in &sources {
+            verilate.arg(format!("-I{}", source.display()));
+            verilate.args(Some(source.join("lint.vlt")).filter(|waivers| home.join(waivers).exists()));
+        }
+        for source in &sources {
+            verilate.arg("-F").arg(source.join("files.f"));
+        }
+        log.run(&format!("Verilator ({})", self.spec), &mut verilate)?;
 
-        let classes = folder.join(format!("V{TOP}_classes.mk"));
+        let classes = folder.join(format!("V{}_classes.mk", self.spec.top.module()));
         made(&classes).map_err(|why| self.verilator.useless(&why))?;
         let classes = Classes::parse(&fs::read_to_string(&classes).map_err(at(&classes))?);
         let mut sources = vec![(folder.join(WRAPPER.0), Speed::Fast)];
@@ -112,7 +129,7 @@ impl Steps<'_> {
     }
 
     fn verilator_flags(&self) -> Vec<String> {
-        let mut flags = vec!["--cc", "-Wall", "--no-timing", "-O3", "--top-module", TOP];
+        let mut flags = vec!["--cc", "-Wall", "--no-timing", "-O3", "--top-module", self.spec.top.module()];
         match self.spec.variant {
             Variant::Fast => flags.extend(["--assert", "--x-assign", "fast", "--x-initial", "fast"]),
             _ => flags.extend(["--assert", "--x-assign", "unique", "--x-initial", "unique"]),
@@ -135,6 +152,9 @@ impl Steps<'_> {
             Variant::Waves => flags.extend(["-DTRISAGE_CHECK_PATHS", "-DTRISAGE_WAVES"]),
             Variant::Coverage => flags.push("-DTRISAGE_COVERAGE"),
             Variant::Fast => {}
+        }
+        if self.spec.top == Top::Bench {
+            flags.push("-DTRISAGE_BENCH");
         }
         flags.into_iter().map(str::to_owned).collect()
     }

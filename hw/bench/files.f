@@ -1,0 +1,15 @@
+bench_pkg.sv
+chacha_block_bench.sv
+chacha_pipe_bench.sv
+modulo_bench.sv
+bounded_draw_bench.sv
+careful_sampler_bench.sv
+neighbor_sampler_bench.sv
+line_fetch_bench.sv
+dedup_table_bench.sv
+fifo_bench.sv
+handshake_pipe_bench.sv
+burst_arbiter_bench.sv
+burst_packer_bench.sv
+burst_writer_bench.sv
+module_bench.sv
