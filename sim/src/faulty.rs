@@ -57,12 +57,18 @@ struct State {
     /// What the last run in each slot has written.
     written: HashMap<Slot, [Vec<i32>; 4]>,
     runs: u64,
+    changed: bool,
 }
 
 impl Faulty {
     /// `device` with this fault.
     pub fn new(device: Arc<dyn SamplerDevice>, injection: Injection) -> Self {
         Self { device, injection, state: Mutex::default() }
+    }
+
+    /// Whether the fault has changed anything so far: an element or a count.
+    pub fn changed(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).changed
     }
 
     fn state(&self, slr: Slr) -> Option<MutexGuard<'_, State>> {
@@ -150,7 +156,9 @@ impl SamplerDevice for Faulty {
             && let Some(slot) = state.started.pop_front()
         {
             if state.runs == self.injection.run {
+                let (right, counts) = (state.copy(slot), report.hops.clone());
                 state.inject(self.injection.fault, slot, &mut report);
+                state.changed = report.hops != counts || state.copy(slot) != right;
             } else if state.runs < self.injection.run {
                 let written = state.copy(slot);
                 state.written.insert(slot, written);

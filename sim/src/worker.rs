@@ -104,6 +104,8 @@ impl Workers {
                 }
                 return outcome;
             }
+            // Another waiter has taken what poisoned the SLR.
+            state.check(slr)?;
             state = match deadline.remaining() {
                 None => lane.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(left) if !left.is_zero() => {
@@ -126,7 +128,6 @@ impl Workers {
         if state.in_flight > 0 && state.poison.is_none() {
             state.cancelled = true;
             lane.poison(&mut state, &DeviceError::Cancelled { slr });
-            lane.changed.notify_all();
         }
     }
 
@@ -227,6 +228,7 @@ impl Lane {
     fn stop(&self, state: &mut State) {
         self.cancel.0.store(true, Relaxed);
         state.queued.clear();
+        self.changed.notify_all();
     }
 }
 

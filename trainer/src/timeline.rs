@@ -3,13 +3,20 @@
 //! The format is Chrome's Trace Event Format: complete events ("ph": "X") with `ts` and `dur` in microseconds.
 
 use std::{
-    borrow::Cow,
-    fmt::Display,
+    cell::RefCell,
+    fmt::Write as _,
+    io::{self, Write},
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
 
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
+
+/// Spans that are kept; those that come later are only counted.
+const SPANS: usize = 1 << 20;
+/// Arguments of a span.
+const ARGS: usize = 4;
 
 /// Collects spans; clones collect into the same timeline. One that is off ([`Timeline::default`]) costs a branch.
 #[derive(Clone, Debug, Default)]
@@ -18,16 +25,22 @@ pub struct Timeline(Option<Arc<Recording>>);
 #[derive(Debug)]
 struct Recording {
     origin: Instant,
-    spans: Mutex<Vec<Span>>,
+    spans: Mutex<Spans>,
+}
+
+#[derive(Debug, Default)]
+struct Spans {
+    kept: Vec<Span>,
+    dropped: u64,
 }
 
 #[derive(Debug)]
 struct Span {
-    track: Cow<'static, str>,
+    track: &'static str,
     name: &'static str,
     begin: Instant,
     end: Instant,
-    args: Vec<(&'static str, u64)>,
+    args: [Option<(&'static str, u64)>; ARGS],
 }
 
 impl Timeline {
@@ -36,42 +49,76 @@ impl Timeline {
         Self(Some(Arc::new(Recording { origin: Instant::now(), spans: Mutex::default() })))
     }
 
-    /// Something was done on a track from `begin` to `end`. `args` is looked at only if the timeline records.
+    /// Something was done on a track from `begin` to `end`. `args`, up to four, are looked at only if the timeline records.
     pub fn span(
         &self,
-        track: impl Into<Cow<'static, str>>,
+        track: &'static str,
         name: &'static str,
         [begin, end]: [Instant; 2],
         args: impl IntoIterator<Item = (&'static str, u64)>,
     ) {
         if let Some(recording) = &self.0 {
-            let span = Span { track: track.into(), name, begin, end, args: args.into_iter().collect() };
-            recording.spans.lock().unwrap_or_else(PoisonError::into_inner).push(span);
+            let mut args = args.into_iter();
+            let span = Span { track, name, begin, end, args: std::array::from_fn(|_| args.next()) };
+            let mut spans = recording.spans.lock().unwrap_or_else(PoisonError::into_inner);
+            if spans.kept.len() < SPANS {
+                spans.kept.push(span);
+            } else {
+                spans.dropped += 1;
+            }
         }
     }
 
-    /// Everything so far as Chrome trace events, in the order of their begin; `None` if nothing is recorded.
-    pub fn trace(&self, process: impl Display) -> Option<Value> {
-        let recording = self.0.as_ref()?;
+    /// Whether anything is recorded.
+    pub fn is_recording(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Writes everything so far as Chrome trace events, in the order of their begin; nothing if nothing is recorded.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, process: &str, out: impl Write) -> io::Result<()> {
+        let Some(recording) = &self.0 else { return Ok(()) };
         let mut spans = recording.spans.lock().unwrap_or_else(PoisonError::into_inner);
-        spans.sort_by_key(|span| span.begin);
-        let mut tracks: Vec<&str> = spans.iter().map(|span| &*span.track).collect();
+        spans.kept.sort_by_key(|span| span.begin);
+        let mut tracks: Vec<&str> = spans.kept.iter().map(|span| span.track).collect();
         tracks.sort_unstable();
         tracks.dedup();
-        let named = |name: &str, thread: usize, value: &str| json!({"name": name, "ph": "M", "pid": 1, "tid": thread, "args": {"name": value}});
-        let mut events = vec![named("process_name", 0, &process.to_string())];
-        events.extend(tracks.iter().enumerate().map(|(thread, track)| named("thread_name", thread, track)));
+        let metadata = |name: &str, thread: usize, value: &str| json!({"name": name, "ph": "M", "pid": 1, "tid": thread, "args": {"name": value}});
+        let mut process = process.to_owned();
+        if spans.dropped > 0 {
+            let _ = write!(process, " (the first {SPANS} spans; {} more were dropped)", spans.dropped);
+        }
         let micros = |time: Instant| time.saturating_duration_since(recording.origin).as_secs_f64() * 1e6;
-        for span in &*spans {
+        let event = |span: &Span| {
             let args: Map<String, Value> =
-                span.args.iter().map(|&(key, value)| (key.to_owned(), value.into())).collect();
-            let thread = tracks.binary_search(&&*span.track).unwrap_or_default();
-            events.push(json!({
+                span.args.iter().flatten().map(|&(key, value)| (key.to_owned(), value.into())).collect();
+            let thread = tracks.binary_search(&span.track).unwrap_or_default();
+            json!({
                 "name": span.name, "cat": "trisage", "ph": "X", "pid": 1, "tid": thread,
                 "ts": micros(span.begin), "dur": micros(span.end) - micros(span.begin), "args": args,
-            }));
-        }
-        Some(json!({"traceEvents": events, "displayTimeUnit": "ms"}))
+            })
+        };
+        let names = tracks.iter().enumerate().map(|(thread, track)| metadata("thread_name", thread, track));
+        let events =
+            std::iter::once(metadata("process_name", 0, &process)).chain(names).chain(spans.kept.iter().map(event));
+        // One event at a time: as a whole they would take many times the memory of the spans.
+        let mut json = serde_json::Serializer::new(out);
+        let mut object = json.serialize_map(None)?;
+        object.serialize_entry("displayTimeUnit", "ms")?;
+        object.serialize_entry("traceEvents", &Sequence(RefCell::new(Some(events))))?;
+        object.end()?;
+        Ok(())
+    }
+}
+
+/// An iterator as a JSON array, once.
+struct Sequence<I>(RefCell<Option<I>>);
+
+impl<I: Iterator<Item = Value>> Serialize for Sequence<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.take().into_iter().flatten())
     }
 }
 
@@ -87,7 +134,9 @@ mod tests {
         let at = |millis| origin + Duration::from_millis(millis);
         timeline.span("SLR1", "sample", [at(3), at(5)], [("iteration", 1)]);
         timeline.clone().span("SLR0", "sample", [at(1), at(2)], []);
-        let trace = timeline.trace("verify").unwrap();
+        let mut trace = vec![];
+        timeline.write("verify", &mut trace).unwrap();
+        let trace: Value = serde_json::from_slice(&trace).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let of = |key: &str| events.iter().map(|event| event[key].clone()).collect::<Vec<_>>();
         assert_eq!(of("ph"), ["M", "M", "M", "X", "X"]);
@@ -101,6 +150,8 @@ mod tests {
     fn a_timeline_that_is_off_has_no_trace() {
         let timeline = Timeline::default();
         timeline.span("x", "y", [Instant::now(); 2], []);
-        assert!(timeline.trace("p").is_none());
+        let mut trace = vec![];
+        timeline.write("p", &mut trace).unwrap();
+        assert!(trace.is_empty() && !timeline.is_recording());
     }
 }

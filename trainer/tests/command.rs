@@ -292,7 +292,18 @@ fn what_is_not_there_is_refused_in_a_sentence() {
     );
     let message = error(&format!("{line} --accelerator-seed 3"));
     assert!(message.starts_with("error: --accelerator-seed is an option of --accelerator simulated"), "{message}");
+    assert_eq!(
+        error(&format!("{line} --inject flipped-bit@3:0")),
+        "error: --inject: there is no iteration 3; with --iterations 3 they are 0 to 2\n"
+    );
+    let nothing = "verify --graph gen:path:nodes=50 --fanouts 2 --iterations 9 --slots 3 --inject stale-slot@5:1";
+    let output = trisage(nothing);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((code(&output), message.contains("the fault has changed nothing")), (2, true), "{message}");
+    let message = error(&format!("{line} --trace /dev/stdout"));
+    assert!(message.contains("/dev/stdout"), "{message}");
     for (option, words) in [
+        ("--batch-size 0", "1 seed node or more"),
         ("--slots 1", "2..=64"),
         ("--sink usb", "in-place, dma-buf, bar, staged"),
         ("--inject x@1:1", "flipped-bit@4:1"),

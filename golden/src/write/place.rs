@@ -3,8 +3,8 @@
 use std::{
     fs::{self, File, Permissions},
     io::{self, BufWriter, Write},
-    os::unix::fs::PermissionsExt,
-    path::Path,
+    os::unix::fs::{FileTypeExt, PermissionsExt},
+    path::{Path, PathBuf},
 };
 
 use tempfile::{Builder, NamedTempFile};
@@ -19,15 +19,35 @@ pub type Out<'a> = BufWriter<&'a mut File>;
 /// # Errors
 /// What is in its way.
 pub fn check_file(path: &Path, what: &'static str, overwrite: bool) -> Result<(), WriteError> {
+    target(path, what, overwrite).map(|_| ())
+}
+
+/// Where the file really is: what a link leads to, so that it is not the link that is replaced.
+fn target(path: &Path, what: &'static str, overwrite: bool) -> Result<PathBuf, WriteError> {
+    let absolute = std::path::absolute(path).map_err(|error| WriteProblem::Write { error }.at(path))?;
+    // Names there stand for what is open or attached, also where they lead to a regular file.
+    if ["/dev", "/proc"].iter().any(|system| absolute.starts_with(system)) {
+        return Err(WriteProblem::Kind { found: "device", what, needed: "file" }.at(path));
+    }
+    if path.is_symlink() {
+        let place = path.canonicalize().map_err(|error| WriteProblem::Write { error }.at(path))?;
+        return target(&place, what, overwrite);
+    }
     match path.metadata() {
         Ok(found) if !found.is_file() => {
-            let found = if found.is_dir() { "folder" } else { "device" };
+            let found = match found.file_type() {
+                kind if kind.is_dir() => "folder",
+                kind if kind.is_fifo() => "pipe",
+                kind if kind.is_socket() => "socket",
+                _ => "device",
+            };
             return Err(WriteProblem::Kind { found, what, needed: "file" }.at(path));
         }
         Ok(_) if !overwrite => return Err(WriteProblem::Exists { what: "file" }.at(path)),
         _ => {}
     }
-    parent(path).map(|_| ())
+    parent(path)?;
+    Ok(path.to_owned())
 }
 
 /// Makes the file `path` of what `content` writes. `what` is written there, as it reads in an error.
@@ -40,11 +60,16 @@ pub fn file(
     overwrite: bool,
     content: impl FnOnce(&mut Out) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    check_file(path, what, overwrite)?;
-    let parent = parent(path)?;
+    let target = target(path, what, overwrite)?;
+    let parent = parent(&target)?;
     let write = || {
         let staged = stage(parent, content)?;
-        if overwrite { staged.persist(path) } else { staged.persist_noclobber(path) }.map_err(|refused| refused.error)
+        if let Ok(old) = target.metadata() {
+            // It stays as private as it was.
+            staged.as_file().set_permissions(old.permissions())?;
+        }
+        if overwrite { staged.persist(&target) } else { staged.persist_noclobber(&target) }
+            .map_err(|refused| refused.error)
     };
     match write() {
         Ok(_) => Ok(()),
@@ -149,4 +174,39 @@ pub(super) fn parent(path: &Path) -> Result<&Path, WriteError> {
         _ => Path::new("."),
     };
     if parent.is_dir() { Ok(parent) } else { Err(WriteProblem::NoParent { parent: parent.to_owned() }.at(path)) }
+}
+
+#[cfg(test)]
+#[cfg(not(miri))] // files
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn write(path: &Path, text: &str) -> Result<(), WriteError> {
+        file(path, "text", true, |out| out.write_all(text.as_bytes()))
+    }
+
+    #[test]
+    fn a_link_stays_and_leads_to_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let [real, link, lost] = ["real", "link", "lost"].map(|name| folder.path().join(name));
+        write(&real, "old").unwrap();
+        fs::set_permissions(&real, Permissions::from_mode(0o600)).unwrap();
+        symlink(&real, &link).unwrap();
+        write(&link, "new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        symlink(folder.path().join("nowhere"), &lost).unwrap();
+        assert!(write(&lost, "x").unwrap_err().to_string().contains("lost"));
+        assert!(lost.is_symlink());
+    }
+
+    #[test]
+    fn names_of_the_system_are_refused() {
+        for path in ["/dev/stdout", "/dev/null", "/proc/self/fd/1"] {
+            let message = check_file(Path::new(path), "text", true).unwrap_err().to_string();
+            assert!(message.starts_with(path) && message.contains("device"), "{message}");
+        }
+    }
 }

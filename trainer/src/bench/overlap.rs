@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, thread, time::Duration};
 
-use golden::{Capacity, CscGraph, Progress, Request};
+use golden::{Capacity, Progress, Request};
 use hw::{SLRS, SamplerDevice, Slr};
 use serde::Serialize;
 
@@ -39,17 +39,12 @@ pub struct Overlapping {
 pub fn overlap<A: Accelerator>(
     device: &Arc<dyn SamplerDevice>,
     accelerator: &Arc<A>,
-    graph: &CscGraph,
     plan: &Plan,
     transport: &Transport,
+    capacity: Capacity,
     progress: &dyn Progress,
 ) -> Result<Overlapping, PipelineError> {
-    let options = PipelineOptions {
-        transport: transport.clone(),
-        capacity: Capacity::worst_case(graph, plan.batches.size(), &plan.fanouts),
-        timeout: None,
-        poison: false,
-    };
+    let options = PipelineOptions { transport: transport.clone(), capacity, timeout: None, poison: false };
     let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
     let iterations = plan.minibatches;
     let run = |way: &str, consumer: Duration, first: u64, iterations: u64| {

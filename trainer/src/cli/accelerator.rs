@@ -1,15 +1,16 @@
 //! Where sub-graphs are consumed, how they get there, and what is recorded of that: for every command with a pipeline.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use golden::write;
-use hw::SamplerDevice;
+use golden::{Capacity, write};
+use hw::{SLRS, SamplerDevice};
 
 use super::{CliError, interrupt};
 use crate::{
     accelerator::{Accelerator, AcceleratorError, SimulatedOptions},
     ledger::Ledger,
+    memory::{self, Gigabytes},
     pipeline::{self, MAX_SLOTS, Sink, Stop, Transport},
     timeline::Timeline,
 };
@@ -34,7 +35,7 @@ pub(super) struct PipelineArgs {
     /// Seed of the simulated accelerator's delays [default: 0]
     #[arg(long, value_name = "U64")]
     accelerator_seed: Option<u64>,
-    /// How sub-graphs get from the card to it [default: the best way that works]
+    /// How sub-graphs get from the card to it: in-place, dma-buf, bar or staged [default: the best way that works]
     #[arg(long, value_name = "SINK", value_parser = sink)]
     sink: Option<Sink>,
     /// Slots of buffers: while one is consumed, the card fills the others
@@ -91,11 +92,27 @@ impl PipelineArgs {
         Ok((transport, format!("{}, {why}", accelerator.describe())))
     }
 
+    /// Refuses more slots than there is memory for, instead of being ended by the system.
+    pub(super) fn check_memory(&self, capacity: &Capacity, sink: Option<Sink>) -> Result<(), CliError> {
+        let Some(available) = memory::available() else { return Ok(()) };
+        let copies = if matches!(sink, Some(Sink::Bar | Sink::Staged)) { 2 } else { 1 };
+        let elements = (capacity.edges as u64).saturating_mul(3).saturating_add(capacity.nodes as u64);
+        let needed = elements.saturating_mul(size_of::<i32>() as u64 * SLRS as u64 * copies).saturating_mul(self.slots);
+        if self.accelerator == Kind::Cuda || needed <= available {
+            return Ok(());
+        }
+        let (slots, needed, available) = (self.slots, Gigabytes(needed), Gigabytes(available));
+        Err(CliError::Usage(format!(
+            "--slots: {slots} slots for the worst case need {needed} of memory, and this machine has {available} left; take \
+             fewer, smaller mini-batches or smaller fan-outs"
+        )))
+    }
+
     /// Writes the trace, if one was asked for.
     pub(super) fn write_trace(&self, timeline: &Timeline, command: &str) -> Result<(), CliError> {
-        let (Some(path), Some(trace)) = (&self.trace, timeline.trace(command)) else { return Ok(()) };
-        let path: &Path = path;
-        write::file(path, TRACE, true, |out| Ok(serde_json::to_writer(out, &trace)?))?;
+        if let Some(path) = &self.trace {
+            write::file(path, TRACE, true, |out| timeline.write(command, out))?;
+        }
         Ok(())
     }
 }

@@ -24,7 +24,7 @@ use super::{
     CliError, backend, print, print_json,
     progress::Bar,
     say,
-    source::{BATCH_SIZE, ReadArgs},
+    source::{BATCH_SIZE, ReadArgs, batch_size},
 };
 use crate::{
     batches::Batches,
@@ -86,7 +86,7 @@ struct WorkArgs {
     #[arg(long, default_value = "10,10,10", allow_hyphen_values = true, value_name = "F1,F2,...")]
     fanouts: Vec<Fanouts>,
     /// Seed nodes of a mini-batch
-    #[arg(long, default_value_t = BATCH_SIZE, value_name = "N")]
+    #[arg(long, default_value_t = BATCH_SIZE, value_name = "N", value_parser = batch_size)]
     batch_size: usize,
     /// Mini-batches that each of the three SLRs samples
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -6,6 +6,8 @@ use golden::Buffer;
 use hw::{SamplerDevice, Slr};
 use sim::faulty::{Fault, Faulty, Injection};
 
+use super::CliError;
+
 /// The value of `--inject`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FaultArg(Injection);
@@ -33,10 +35,26 @@ impl FromStr for FaultArg {
 }
 
 impl FaultArg {
-    /// The device with this fault.
-    pub(super) fn into(self, device: Arc<dyn SamplerDevice>) -> Arc<dyn SamplerDevice> {
-        Arc::new(Faulty::new(device, self.0))
+    /// The device with this fault, if the fault comes within so many iterations.
+    pub(super) fn into(self, device: Arc<dyn SamplerDevice>, iterations: u64) -> Result<Arc<Faulty>, CliError> {
+        let Injection { run, .. } = self.0;
+        if run >= iterations {
+            let last = iterations.saturating_sub(1);
+            let sentence =
+                format!("--inject: there is no iteration {run}; with --iterations {iterations} they are 0 to {last}");
+            return Err(CliError::Usage(sentence));
+        }
+        Ok(Arc::new(Faulty::new(device, self.0)))
     }
+}
+
+/// Says that a fault cannot have been noticed.
+pub(super) fn without_effect() -> CliError {
+    CliError::Usage(
+        "--inject: the fault has changed nothing: there was nothing to change, or a stale slot held the same mini-batch \
+         (with --slots a multiple of 3 it does)"
+            .to_owned(),
+    )
 }
 
 #[cfg(test)]

@@ -136,11 +136,19 @@ impl SamplingArgs {
 #[derive(Debug, Args)]
 pub(super) struct BatchArgs {
     /// Seed nodes of a mini-batch [default: 1024]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = batch_size)]
     pub(super) batch_size: Option<usize>,
     /// Take the seed nodes from those in this file (text, one id a line), not from all
     #[arg(long, value_name = "FILE")]
     pub(super) seeds_file: Option<PathBuf>,
+}
+
+/// Reads how many seed nodes a mini-batch has.
+pub(super) fn batch_size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a mini-batch has 1 seed node or more".to_owned()),
+        Ok(size) => Ok(size),
+    }
 }
 
 impl BatchArgs {

@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use clap::Args;
+use hw::SamplerDevice;
 
 use super::{
     CliError, Verdict,
     accelerator::{self, Kind, PipelineArgs},
     backend::DeviceArgs,
-    faults::FaultArg,
+    faults::{self, FaultArg},
     print, print_json,
     progress::Bar,
     say,
@@ -28,7 +29,7 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     batches: BatchArgs,
     /// Mini-batches that each of the three SLRs samples; they take turns with the same three
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 31))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i32::MAX as u64))]
     iterations: u64,
     /// Give up when one mini-batch takes longer than this
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -72,14 +73,35 @@ fn run_on<A: Accelerator>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, 
         transport,
     };
     plan.check(&*device, &graph)?;
+    args.pipeline.check_memory(&plan.capacity, plan.transport.sink)?;
+    let faulty = args.inject.map(|fault| fault.into(Arc::clone(&device), args.iterations)).transpose()?;
+    let tested =
+        faulty.as_ref().map_or_else(|| Arc::clone(&device), |faulty| Arc::clone(faulty) as Arc<dyn SamplerDevice>);
     say(&way);
-    let tested = args.inject.map_or_else(|| Arc::clone(&device), |fault| fault.into(Arc::clone(&device)));
     let report = verify::run(&tested, &Arc::new(accelerator), &graph, &plan, &progress);
     drop(progress);
-    // A trace of what failed is worth most.
-    args.pipeline.write_trace(&timeline, "trisage verify")?;
-    let report = report?;
-    if args.json { print_json(&report) } else { print(&report.to_string()) }?;
+    // Whatever goes wrong with the trace, the verdict is told; and a trace of what failed is worth most.
+    let traced = args.pipeline.write_trace(&timeline, "trisage verify");
+    let report = match (report, traced) {
+        (Ok(report), traced) => {
+            if args.json { print_json(&report) } else { print(&report.to_string()) }?;
+            if report.equal() {
+                traced?;
+            } else if let Err(error) = traced {
+                say(&format!("warning: {error}"));
+            }
+            report
+        }
+        (Err(error), traced) => {
+            if let Err(error) = traced {
+                say(&format!("warning: {error}"));
+            }
+            return Err(error.into());
+        }
+    };
     device.finish()?;
+    if report.equal() && faulty.is_some_and(|faulty| !faulty.changed()) {
+        return Err(faults::without_effect());
+    }
     Ok(if report.equal() { Verdict::Success } else { Verdict::Different })
 }

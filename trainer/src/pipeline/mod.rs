@@ -41,7 +41,7 @@ use table::Table;
 pub use error::PipelineError;
 pub use sink::{Probe, Sink, SinkError, choose, probe};
 pub use slots::{Generation, SlotError, Slots};
-pub use stop::Stop;
+pub use stop::{Stop, Stopping};
 pub use table::{Filled, Item, Requests};
 pub use totals::{Overlap, ProducerTimes, Totals};
 
@@ -95,7 +95,7 @@ pub struct Pipeline<A: Accelerator> {
     timeline: Timeline,
     /// Buffers by slot and SLR.
     views: Vec<[[A::Buffer; 4]; SLRS]>,
-    /// The stream that last consumed each slot.
+    /// The stream to which work on each slot was last given.
     consumers: Mutex<Vec<Option<A::Stream>>>,
     producers: Vec<thread::JoinHandle<()>>,
 }
@@ -136,6 +136,8 @@ impl<A: Accelerator> Pipeline<A> {
         for slr in Slr::ALL {
             let mut destinations = Vec::with_capacity(slots);
             for slot in 0..slots {
+                // Allocating takes a while.
+                pipeline.table.check()?;
                 let place = (slr, Slot(slot as u32));
                 destinations.push(Destination::new(&**device, &**accelerator, place, capacity, sink)?);
             }
@@ -225,6 +227,7 @@ impl<A: Accelerator> Pipeline<A> {
     /// [`PipelineError::Slot`]; or what the accelerator says.
     pub fn release(&self, slot: Slot, generation: Generation, stream: &A::Stream) -> Result<(), PipelineError> {
         self.table.release(slot, generation)?;
+        lock(&self.consumers)[slot.0 as usize] = Some(stream.clone());
         let (table, timeline) = (Arc::clone(&self.table), self.timeline.clone());
         let done = move || {
             let span = table.consumed(slot);

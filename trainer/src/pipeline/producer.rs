@@ -6,7 +6,7 @@ use std::{
 };
 
 use golden::{Buffer, Capacity};
-use hw::{Deadline, DeviceError, SamplerDevice, Slr};
+use hw::{Deadline, DeviceError, SLRS, SamplerDevice, Slr};
 
 use super::{Filled, POISON, PipelineError, Table, sink::Destination, table::Task};
 use crate::{
@@ -37,14 +37,16 @@ struct Ended;
 impl<A: Accelerator> Producer<A> {
     /// Fills slots until it is told to end, or something fails.
     pub(super) fn run(mut self) {
-        let track = self.slr.to_string();
+        const TRACKS: [&str; SLRS] = ["SLR0", "SLR1", "SLR2"];
+        let track = TRACKS[self.slr.index()];
         loop {
             let begin = Instant::now();
             let Some(task) = self.table.begin_fill(self.slr) else { break };
-            let end = Instant::now();
+            // What was waited before the start was not for a slot.
+            let (begin, end) = (begin.max(task.begun), Instant::now());
             self.table.measure(|totals| totals.slrs[self.slr.index()].waiting += end - begin);
-            self.timeline.span(track.clone(), "wait for a slot", [begin, end], []);
-            match self.fill(&task, &track) {
+            self.timeline.span(track, "wait for a slot", [begin, end], []);
+            match self.fill(&task, track) {
                 Ok(Ok(())) => {}
                 Ok(Err(Ended)) => break,
                 Err(failure) => {
@@ -59,7 +61,7 @@ impl<A: Accelerator> Producer<A> {
         }
     }
 
-    fn fill(&mut self, task: &Task, track: &str) -> Result<Result<(), Ended>, PipelineError> {
+    fn fill(&mut self, task: &Task, track: &'static str) -> Result<Result<(), Ended>, PipelineError> {
         let &Task { iteration, slot, generation, .. } = task;
         let slr = self.slr;
         let Some(request) = (task.requests)(iteration, slr) else {
@@ -88,7 +90,7 @@ impl<A: Accelerator> Producer<A> {
         self.accelerator.card_ended(slr);
         let end = Instant::now();
         let report = outcome.map_err(run_failed)?;
-        self.timeline.span(track.to_owned(), "sample", [begin, end], args);
+        self.timeline.span(track, "sample", [begin, end], args);
 
         let counts = Buffer::ALL.map(|buffer| report.hops.len_of(buffer));
         for (buffer, count) in Buffer::ALL.into_iter().zip(counts) {
@@ -104,12 +106,13 @@ impl<A: Accelerator> Producer<A> {
         }
         let mut filled = Filled { minibatch, counts, report, sampling: end - begin, transfer: Duration::ZERO };
         if destination.deliver(&*self.accelerator, &self.stream, counts).map_err(transfer_failed)? {
-            let (table, timeline, track) =
-                (Arc::clone(&self.table), self.timeline.clone(), format!("{track} transfer"));
+            const TRACKS: [&str; SLRS] = ["SLR0 transfer", "SLR1 transfer", "SLR2 transfer"];
+            let (table, timeline) = (Arc::clone(&self.table), self.timeline.clone());
             let arrived = move || {
-                let now = Instant::now();
-                filled.transfer = now - end;
-                timeline.span(track, "transfer", [end, now], args);
+                // It may have waited behind the one before.
+                let span = table.arrived(slr, end);
+                filled.transfer = span[1] - span[0];
+                timeline.span(TRACKS[slr.index()], "transfer", span, args);
                 table.filled(slr, slot, Some(filled));
             };
             self.accelerator.then(&self.stream, Box::new(arrived)).map_err(transfer_failed)?;
@@ -120,7 +123,7 @@ impl<A: Accelerator> Producer<A> {
     }
 
     /// Overwrites what an earlier generation has left in the slot, so that a transfer that does nothing is seen.
-    fn poison(&mut self, slot: usize, track: &str) -> Result<(), AcceleratorError> {
+    fn poison(&mut self, slot: usize, track: &'static str) -> Result<(), AcceleratorError> {
         let Some(written) = &mut self.written else { return Ok(()) };
         let begin = Instant::now();
         let counts = std::mem::take(&mut written[slot]);
@@ -132,7 +135,7 @@ impl<A: Accelerator> Producer<A> {
         self.accelerator.synchronize(&self.stream)?;
         let end = Instant::now();
         self.table.measure(|totals| totals.slrs[self.slr.index()].poisoning += end - begin);
-        self.timeline.span(track.to_owned(), "poison", [begin, end], []);
+        self.timeline.span(track, "poison", [begin, end], []);
         Ok(())
     }
 }

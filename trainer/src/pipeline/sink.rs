@@ -80,9 +80,7 @@ pub fn probe<A: Accelerator>(device: &dyn SamplerDevice, accelerator: &A) -> Vec
     let exports = accelerator.export_space();
     let usable = |sink| match (sink, &exports) {
         (Sink::InPlace, Ok(MemorySpace::Host)) | (Sink::Staged, _) => writes(MemorySpace::Host),
-        (Sink::InPlace, _) => {
-            Err(format!("the consumer does not read host memory, but that of {}", accelerator.describe()))
-        }
+        (Sink::InPlace, _) => Err(format!("the consumer does not read host memory ({})", accelerator.describe())),
         (Sink::DmaBuf, Ok(MemorySpace::Host)) => Err("the consumer reads host memory".to_owned()),
         (Sink::DmaBuf, Ok(space)) => writes(*space),
         (Sink::DmaBuf, Err(reason)) => Err(reason.clone()),

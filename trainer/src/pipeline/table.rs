@@ -47,6 +47,8 @@ pub struct Item {
 
 /// What a producer is to do next.
 pub(super) struct Task {
+    /// When the iterations were asked for.
+    pub(super) begun: Instant,
     pub(super) iteration: u64,
     pub(super) slot: Slot,
     pub(super) generation: Generation,
@@ -73,6 +75,8 @@ struct State {
     /// No more is produced.
     closed: bool,
     begun: Instant,
+    /// When the last transfer of each SLR was done.
+    arrived: [Instant; SLRS],
     /// When the consumer's stream came to each slot.
     consuming: Vec<Option<Instant>>,
     /// When it had last done with one.
@@ -96,6 +100,7 @@ impl Table {
             failure: None,
             closed: false,
             begun: Instant::now(),
+            arrived: [Instant::now(); SLRS],
             consuming: vec![None; slots],
             consumed: Instant::now(),
             totals: Totals::default(),
@@ -127,6 +132,12 @@ impl Table {
         Ok(())
     }
 
+    /// # Errors
+    /// Why nothing goes on.
+    pub(super) fn check(&self) -> Result<(), PipelineError> {
+        self.lock().check()
+    }
+
     /// What the producer of `slr` is to do next; waits for it. `None`: the producer is to end.
     pub(super) fn begin_fill(&self, slr: Slr) -> Option<Task> {
         let mut state = self.lock();
@@ -136,7 +147,7 @@ impl Table {
             }
             if let Some((slot, generation)) = state.slots.begin_fill(slr) {
                 let (iteration, requests) = (generation.0 - state.first.0, Arc::clone(&state.requests));
-                return Some(Task { iteration, slot, generation, requests });
+                return Some(Task { begun: state.begun, iteration, slot, generation, requests });
             }
             state = wait(&self.freed, state);
         }
@@ -146,6 +157,13 @@ impl Table {
     pub(super) fn unless_closed<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let state = self.lock();
         (!state.closed).then(f)
+    }
+
+    /// A transfer of an SLR is done that was asked for at `asked`. Returns from when to when it was under way.
+    pub(super) fn arrived(&self, slr: Slr, asked: Instant) -> [Instant; 2] {
+        let mut state = self.lock();
+        let before = std::mem::replace(&mut state.arrived[slr.index()], Instant::now());
+        [before.max(asked), state.arrived[slr.index()]]
     }
 
     /// An SLR has filled its part of a slot.

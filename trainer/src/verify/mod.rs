@@ -1,7 +1,8 @@
 //! Does a device compute what the reference computes? Element by element, and with other data in every buffer each time.
 //!
-//! In iteration g SLR s samples mini-batch (s + g) mod 3, so consecutive iterations fill every buffer with other data; and
-//! before each run whatever was in the slot is overwritten with [`POISON`], so a transfer that did nothing is seen. What
+//! In iteration g SLR s samples mini-batch (s + g) mod 3, so consecutive iterations have other data; and before each run
+//! whatever was in the slot is overwritten with [`POISON`], so a transfer that did nothing is seen, also with a number of slots
+//! that gives every slot the same mini-batch again. What
 //! arrives is compared where it lies; the verdict comes to the host once, in the end.
 
 mod compare;
@@ -130,7 +131,14 @@ pub fn run<A: Accelerator>(
         .start(plan.iterations, Arc::new(move |iteration, slr| Some(requests[rotation(slr, iteration)].clone())))
         .and_then(|()| compare_all(&pipeline, &comparer, plan, &mut report, progress));
     // A difference explains much that can go wrong after it.
-    report.difference = comparer.verdict(plan.transport.slots)?.or(report.difference);
+    let elements = match (comparer.verdict(plan.transport.slots), &outcome) {
+        (Ok(elements), _) => elements,
+        // What failed first says more.
+        (Err(_), Err(_)) => None,
+        (Err(error), Ok(())) => return Err(error.into()),
+    };
+    // Of one run, the elements that both have come first.
+    report.difference = elements.into_iter().chain(report.difference).min_by_key(|found| (found.iteration, found.slr));
     if report.equal() {
         outcome?;
     }

@@ -20,7 +20,7 @@ pub struct Report {
     pub backend: &'static str,
     /// Iterations that were compared.
     pub iterations: u64,
-    /// The first difference, with which the verification ended.
+    /// The first difference.
     pub difference: Option<Located>,
     /// The way that sub-graphs took.
     pub sink: Sink,

@@ -10,7 +10,7 @@ use hw::{DeviceError, SamplerDevice, Slr};
 use sim::model::{ModelOptions, SoftwareModel};
 use trainer::{
     accelerator::Accelerator,
-    pipeline::{PipelineError, Probe, Sink, SinkError, choose, probe},
+    pipeline::{PipelineError, Probe, Sink, SinkError, Stopping, choose, probe},
 };
 
 use super::{
@@ -110,14 +110,18 @@ fn stopping_wakes_who_waits() {
         while device.runs(Slr::ALL[0]) < 3 {
             thread::yield_now();
         }
-        assert!(options.transport.stop.stop());
-        assert!(!options.transport.stop.stop(), "the second time it is no news");
+        assert_eq!(options.transport.stop.stop(), Stopping::Told);
+        assert_eq!(options.transport.stop.stop(), Stopping::Again);
     });
     // The hanging runs end with it.
     drop(pipeline);
-    // A pipeline that is made later is stopped from the beginning.
-    let late = new_pipeline(&device, &host(), &options).unwrap();
-    assert_eq!(late.acquire().unwrap_err(), PipelineError::Stopped { released: 0 });
+    // A pipeline that would be made later is not.
+    let late = new_pipeline(&device, &host(), &options).err().unwrap();
+    assert_eq!(late, PipelineError::Stopped { released: 0 });
+    assert_eq!(trainer::pipeline::Stop::default().stop(), Stopping::Early);
+    let over = super::options(2, Sink::InPlace);
+    drop(new_pipeline(&device, &host(), &over).unwrap());
+    assert_eq!(over.transport.stop.stop(), Stopping::Over);
 }
 
 #[test]

@@ -144,7 +144,9 @@ fn a_timeline_has_every_stage() {
         pipeline.release(item.slot, item.generation, &stream).unwrap();
     }
     pipeline.finish().unwrap();
-    let trace = timeline.trace("test").unwrap();
+    let mut trace = vec![];
+    timeline.write("test", &mut trace).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let count = |name: &str| events.iter().filter(|event| event["name"] == name).count();
     // One of each for every SLR and iteration; the consumer waits once more, for the end.

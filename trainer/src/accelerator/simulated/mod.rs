@@ -4,7 +4,14 @@
 mod order;
 mod stream;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use hw::{HostMemory, MemorySpace, OutputMemory, Slr};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -43,12 +50,14 @@ pub struct SimulatedAccelerator {
     options: SimulatedOptions,
     ledger: Ledger,
     order: Arc<Mutex<Order>>,
+    /// Some work of a stream has panicked.
+    panicked: Arc<AtomicBool>,
 }
 
 impl SimulatedAccelerator {
     /// An accelerator without streams.
     pub fn new(options: SimulatedOptions, ledger: Ledger) -> Self {
-        Self { options, ledger, order: Arc::new(Mutex::new(Order::new())) }
+        Self { options, ledger, order: Arc::new(Mutex::new(Order::new())), panicked: Arc::default() }
     }
 
     fn watch(&self, label: String, elements: &Arc<HostMemory>, pinned: bool) -> SimulatedBuffer {
@@ -169,10 +178,9 @@ impl Accelerator for SimulatedAccelerator {
         let actor = lock(&self.order).add_stream(&label);
         let mut random = ChaCha8Rng::seed_from_u64(self.options.seed);
         random.set_stream(actor.number());
-        let worker = Worker::new(&label, Delays { random, most: self.options.delay }).map_err(|error| {
-            let message = format!("cannot start the thread of stream '{label}': {error}");
-            AcceleratorError::Driver { accelerator: "simulated accelerator", message }
-        })?;
+        let delays = Delays { random, most: self.options.delay };
+        let worker = Worker::new(&label, delays, Arc::clone(&self.panicked))
+            .map_err(|error| driver(format!("cannot start the thread of stream '{label}': {error}")))?;
         Ok(SimulatedStream { actor, worker: Arc::new(worker) })
     }
 
@@ -289,6 +297,13 @@ impl Accelerator for SimulatedAccelerator {
     }
 
     fn check(&self) -> Result<()> {
+        if self.panicked.load(Relaxed) {
+            return Err(driver("the work of a stream has panicked (see above), which is a bug in trisage".to_owned()));
+        }
         Ok(lock(&self.order).check()?)
     }
+}
+
+fn driver(message: String) -> AcceleratorError {
+    AcceleratorError::Driver { accelerator: "simulated accelerator", message }
 }

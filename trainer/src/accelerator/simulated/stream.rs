@@ -1,6 +1,14 @@
 //! A stream: a queue of work, and the thread that does it, late by a random delay.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
@@ -50,15 +58,22 @@ pub(super) struct Worker {
 }
 
 impl Worker {
+    /// Sets `panicked` if some work does.
+    ///
     /// # Errors
     /// The system gives no more threads.
-    pub(super) fn new(label: &str, mut delays: Delays) -> std::io::Result<Self> {
+    pub(super) fn new(label: &str, mut delays: Delays, panicked: Arc<AtomicBool>) -> std::io::Result<Self> {
         let queue = Arc::new(Queue::default());
         let theirs = Arc::clone(&queue);
         let thread = thread::Builder::new().name(format!("stream-{label}")).spawn(move || {
             while let Some(work) = theirs.next() {
                 delays.pass();
-                work();
+                // A model checker wants to see the panic itself.
+                if cfg!(any(loom, shuttle)) {
+                    work();
+                } else if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                    panicked.store(true, Relaxed);
+                }
             }
         })?;
         Ok(Self { queue, thread: Some(thread) })
@@ -95,7 +110,7 @@ impl Drop for Worker {
             // Work may own the last handle of the stream in which it is done.
             && thread.thread().id() != thread::current().id()
         {
-            // A panic of some work has been reported on stderr.
+            // It has caught the panics of its work.
             let _ = thread.join();
         }
     }

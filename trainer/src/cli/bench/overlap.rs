@@ -15,7 +15,7 @@ use super::{
         print, print_json,
         progress::Bar,
         say,
-        source::{BATCH_SIZE, GraphArgs, SamplingArgs},
+        source::{BATCH_SIZE, GraphArgs, SamplingArgs, batch_size},
     },
     label,
 };
@@ -23,6 +23,7 @@ use crate::{
     accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator},
     batches::Batches,
     bench::{self, Overlapping, Plan},
+    ledger::Tally,
     table::{Table, count},
 };
 
@@ -33,7 +34,7 @@ pub(in crate::cli) struct OverlapArgs {
     #[command(flatten)]
     sampling: SamplingArgs,
     /// Seed nodes of a mini-batch
-    #[arg(long, default_value_t = BATCH_SIZE, value_name = "N")]
+    #[arg(long, default_value_t = BATCH_SIZE, value_name = "N", value_parser = batch_size)]
     batch_size: usize,
     /// Iterations of each way
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 20))]
@@ -54,6 +55,8 @@ struct Result {
     accelerator: String,
     #[serde(flatten)]
     measured: Overlapping,
+    /// Of all ways together, if that was counted.
+    transfers: Option<Tally>,
 }
 
 impl OverlapArgs {
@@ -79,12 +82,19 @@ impl OverlapArgs {
             seed: self.sampling.seed,
             minibatches: self.iterations,
         };
+        let capacity = self.sampling.capacity(&graph, plan.batches.size());
+        self.pipeline.check_memory(&capacity, transport.sink)?;
         say(&way);
         let accelerator = Arc::new(accelerator);
-        let measured = bench::overlap(&device, &accelerator, &graph, &plan, &transport, &progress)?;
+        let measured = bench::overlap(&device, &accelerator, &plan, &transport, capacity, &progress);
         drop(progress);
+        self.pipeline.write_trace(&transport.timeline, "trisage bench overlap")?;
+        let measured = measured?;
+        device.finish()?;
+        let transfers = accelerator.ledger().tally();
         let backend = device.capabilities().backend;
-        let result = Result { graph: label(self.graph.name()), backend, accelerator: accelerator.describe(), measured };
+        let graph = label(self.graph.name());
+        let result = Result { graph, backend, accelerator: accelerator.describe(), measured, transfers };
         if self.json { print_json(&result) } else { print(&result.to_string()) }
     }
 }
@@ -109,6 +119,7 @@ impl fmt::Display for Result {
         )?;
         writeln!(f, "{table}the consumer takes {} for an iteration, as the card does", ms(*consumer))?;
         writeln!(f, "speed-up of the pipeline: {speedup:.2}")?;
-        writeln!(f, "overlap: {overlap}")
+        writeln!(f, "overlap: {overlap}")?;
+        self.transfers.as_ref().map_or(Ok(()), |transfers| write!(f, "\n{transfers}"))
     }
 }
