@@ -8,7 +8,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Chance, Pace, Source},
+    flow::{Chance, Pace, STUCK_CYCLES, Source},
 };
 
 const LINE_BYTES: u64 = 64;
@@ -403,7 +403,7 @@ fn writes_all(bench: &mut Bench<BurstWriter>, pace: Pace, writes: &[Write], coun
     let (mut addresses, mut data) = (vec![], vec![]);
     // The memory answers a burst when it has its address and all its data.
     let (mut whole, mut answers, mut answered) = (0, VecDeque::new(), 0);
-    let (mut answers_now, mut cycles) = (false, vec![]);
+    let (mut answers_now, mut cycles, mut moved) = (false, vec![], ((0, 0, 0, 0), 0));
     bench.clock(&WriterIn { clear: 1, ..WriterIn::default() })?;
     for cycle in 0.. {
         let line = source.offer();
@@ -455,7 +455,11 @@ fn writes_all(bench: &mut Bench<BurstWriter>, pace: Pace, writes: &[Write], coun
             whole += 1;
             answers.push_back(cycle + if matches!(pace, Pace::Steady) { 1 } else { 1 + latency.below(40) });
         }
-        if cycle > 200_000 {
+        let progress = (source.taken(), addresses.len(), data.len(), answered);
+        if progress != moved.0 {
+            moved = (progress, cycle);
+        }
+        if cycle - moved.1 > STUCK_CYCLES {
             return Err(format!("{pace:?}: stuck after {} lines and {answered} answers", source.taken()));
         }
     }
