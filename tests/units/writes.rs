@@ -364,6 +364,26 @@ fn elements_are_packed_into_blocks() {
     );
 }
 
+/// While no line leaves, elements fill the two places for blocks, but for the last one, which would make its block leave.
+#[test]
+fn elements_wait_for_a_place() {
+    let mut bench = Bench::<BurstPacker>::new();
+    let input = |at: usize, ready: u32| PackerIn { valid: 1, data: element(at), ready, ..PackerIn::default() };
+    let mut at = 0;
+    for _ in 0..4 * BLOCK_WORDS {
+        at += bench.clock(&input(at, 0)).unwrap().ready as usize;
+    }
+    assert_eq!(at, 2 * BLOCK_WORDS - 1);
+    let mut found = vec![];
+    for _ in 0..4 * BURST_LINES {
+        let out = bench.clock(&input(at, 1)).unwrap();
+        at += out.ready as usize;
+        found.extend((out.valid != 0).then_some(out.line));
+    }
+    let blocks = [lines_of(0, 0, BLOCK_WORDS), lines_of(0, BLOCK_WORDS, 2 * BLOCK_WORDS)];
+    assert_eq!(found, blocks.concat());
+}
+
 /// An element a cycle, as long as lines leave.
 #[test]
 fn an_element_comes_in_every_cycle() {
