@@ -7,7 +7,9 @@ use super::bench::{Bench, Module};
 /// Cycles in which nothing may come after the last result.
 const QUIET_CYCLES: u64 = 100;
 /// Cycles without a result after which a module is stuck.
-const STUCK_CYCLES: u64 = 5000;
+pub(crate) const STUCK_CYCLES: u64 = 5000;
+/// Cycles after which no flow of a test goes on.
+const MOST_CYCLES: u64 = 500_000;
 
 /// When the two ends of a channel pause.
 #[derive(Clone, Copy, Debug)]
@@ -176,6 +178,9 @@ pub(crate) fn flow_on<M: Module, A: Copy, B>(
         let done = source.taken() == items.len() && enough(&found.items);
         if cycle - last > if done { QUIET_CYCLES } else { STUCK_CYCLES } {
             break;
+        }
+        if cycle > MOST_CYCLES {
+            return Err(format!("{pace:?}: {} results, and still no end", found.items.len()));
         }
     }
     if source.taken() < items.len() {
