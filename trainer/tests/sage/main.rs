@@ -3,3 +3,4 @@
 mod forward;
 mod optimizer;
 mod support;
+mod vectors;
