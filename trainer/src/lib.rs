@@ -23,4 +23,6 @@ pub mod stats;
 pub mod sync;
 mod table;
 pub mod timeline;
+#[cfg(feature = "torch")]
+pub mod train;
 pub mod verify;

@@ -1,6 +1,8 @@
 //! Ctrl-C.
 
 use super::{CliError, say};
+#[cfg(feature = "torch")]
+use crate::train::TrainError;
 use crate::{
     pipeline::{PipelineError, Stop},
     verify::VerifyError,
@@ -25,6 +27,10 @@ pub(super) fn stops(stop: &Stop) {
 
 /// Whether this error says that a pipeline was stopped.
 pub(super) fn stopped(error: &CliError) -> bool {
+    #[cfg(feature = "torch")]
+    if let CliError::Train(TrainError::Pipeline(PipelineError::Stopped { .. })) = error {
+        return true;
+    }
     matches!(
         error,
         CliError::Pipeline(PipelineError::Stopped { .. })

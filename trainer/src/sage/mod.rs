@@ -7,6 +7,8 @@
 //! There are two formulations with the same result: [`plain`], which is easy to compare with others, and [`fast`], which is
 //! used. Indices are int32 everywhere, as the card writes them; features and parameters are float32, labels int64.
 
+#![allow(clippy::cast_possible_wrap, reason = "libtorch counts in i64, and nothing is that large")]
+
 mod adam;
 pub mod fast;
 pub mod infer;
@@ -24,6 +26,11 @@ pub use tch::TchError;
 
 /// What comes of work on tensors.
 pub type Result<T, E = TchError> = std::result::Result<T, E>;
+
+/// What libtorch says, in a sentence: its other lines tell where in it that happened.
+pub(crate) fn sentence(error: &TchError) -> String {
+    error.to_string().lines().next().unwrap_or("no message").to_owned()
+}
 
 /// Dropout while training: the probability of a zero.
 pub type Dropout = Option<f64>;

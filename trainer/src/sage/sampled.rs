@@ -29,7 +29,7 @@ impl Sampled<'static> {
     }
 }
 
-impl<'a> Sampled<'a> {
+impl Sampled<'_> {
     /// `samples`, `rows` and `cols`, whose valid elements are these.
     pub(super) fn new([samples, rows, cols]: [Tensor; 3], hops: &HopCounts) -> Self {
         let cumulated = |counts: &[u32], first: Option<i64>| {

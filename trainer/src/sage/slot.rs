@@ -16,6 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// What `f` says, or the pipeline.
+#[expect(clippy::needless_pass_by_value, reason = "nobody has the item, and with it the slot, any more")]
 pub(crate) fn consume<E: From<PipelineError>>(
     pipeline: &Pipeline<HostAccelerator>,
     item: Item,

@@ -4,7 +4,7 @@ use golden::{CscGraph, Fanout, NodeId, Silent, SubGraph, generate::GraphSpec};
 use tch::{Device, Tensor};
 use trainer::sage::{Model, fast, infer, plain};
 
-use super::support::{assert_close, differentiated, random, sampled, sub_graph};
+use super::support::{Edges, assert_close, differentiated, random, sampled, sub_graph};
 
 const FEATURES: usize = 17;
 const CLASSES: usize = 5;
@@ -56,7 +56,7 @@ fn sampled_sub_graphs() {
 
 #[test]
 fn odd_sub_graphs() {
-    let cases: [(&str, &[u32], &[&[(u32, u32)]]); 7] = [
+    let cases: [(&str, &[u32], Edges<'_>); 7] = [
         ("no node", &[0, 0, 0], &[&[], &[]]),
         ("one node without an edge", &[1, 0, 0], &[&[], &[]]),
         ("one node with a self-loop", &[1, 0], &[&[(0, 0)]]),

@@ -5,8 +5,11 @@ use golden::{Capacity, CscGraph, EdgePos, Fanout, HopCounts, LocalId, NodeId, Re
 use tch::{Device, Kind, Tensor};
 use trainer::sage::{self, Model, Sampled};
 
-/// A sub-graph of the first nodes of a graph: nodes of each hop, and edges `(row, col)` of each hop.
-pub fn sub_graph(nodes: &[u32], edges: &[&[(u32, u32)]]) -> SubGraph {
+/// Edges `(row, col)` of each hop.
+pub type Edges<'a> = &'a [&'a [(u32, u32)]];
+
+/// A sub-graph of the first nodes of a graph: nodes of each hop, and its edges.
+pub fn sub_graph(nodes: &[u32], edges: Edges<'_>) -> SubGraph {
     let all: Vec<(u32, u32)> = edges.concat();
     SubGraph {
         samples: (0..nodes.iter().sum()).map(NodeId::new).collect(),
@@ -26,7 +29,8 @@ pub fn sampled(graph: &CscGraph, seeds: &[u32], fanouts: &[Fanout]) -> SubGraph 
 
 /// Random numbers `[rows, columns]` that depend on nothing but the seed.
 pub fn random(rows: i64, columns: i64, seed: u64) -> Tensor {
-    let model = Model::new(&[columns as usize, rows as usize], seed, Device::Cpu).unwrap();
+    let model =
+        Model::new(&[columns, rows].map(|length: i64| length.cast_unsigned() as usize), seed, Device::Cpu).unwrap();
     model.layers()[0].own.detach() * (columns as f64).sqrt()
 }
 
