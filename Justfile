@@ -9,6 +9,10 @@ set positional-arguments
 verilator := ".setup/verilator.sh"
 trisage := verilator + " cargo run --release --quiet --bin trisage --"
 
+# Runs a command with libtorch in its environment as well; what trains is built with it, and nothing else is.
+libtorch := ".setup/libtorch.sh " + verilator
+trisage_torch := libtorch + " cargo run --release --quiet --features trainer/torch --bin trisage --"
+
 # List the recipes
 default:
     @{{ quote(just_executable()) }} --justfile {{ quote(justfile()) }} --list --unsorted
@@ -30,15 +34,16 @@ sim-verify seed="1": (rtl-models "fast") \
     (_verify "model" "gen:multi:nodes=500" seed) \
     (_verify "rtl" "gen:multi:nodes=500" seed)
 
-# Run all tests of the workspace (further arguments go to `cargo test`)
-test *args: rtl-models
-    {{ verilator }} cargo test --workspace --no-fail-fast "$@"
+# Run all tests of the workspace, those of training too (further arguments go to `cargo test`)
+test *args: rtl-models _libtorch
+    {{ libtorch }} cargo test --workspace --features trainer/torch --no-fail-fast "$@"
 
 # Check format and lints of the Rust code, and lint the RTL
-lint: _rust && rtl-lint
+lint: _rust _libtorch && rtl-lint
     cargo fmt --all --check
     cargo clippy --locked --workspace --all-targets -- -D warnings
     cargo clippy --locked -p trainer --features cuda --all-targets -- -D warnings
+    {{ libtorch }} cargo clippy --locked -p trainer --features torch --all-targets -- -D warnings
 
 # Lint the RTL and the benches of its modules with Verilator
 rtl-lint: _verilator
@@ -115,6 +120,9 @@ _rust:
 
 _verilator:
     @.setup/verilator.sh
+
+_libtorch:
+    @.setup/libtorch.sh
 
 _pyosys:
     @.setup/pyosys.sh

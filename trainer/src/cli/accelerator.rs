@@ -35,6 +35,14 @@ pub(super) struct PipelineArgs {
     /// Seed of the simulated accelerator's delays [default: 0]
     #[arg(long, value_name = "U64")]
     accelerator_seed: Option<u64>,
+    #[command(flatten)]
+    transport: TransportArgs,
+}
+
+/// How sub-graphs travel, whatever consumes them.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pipeline")]
+pub(super) struct TransportArgs {
     /// How sub-graphs get from the card to it: in-place, dma-buf, bar or staged [default: the best way that works]
     #[arg(long, value_name = "SINK", value_parser = sink)]
     sink: Option<Sink>,
@@ -60,7 +68,7 @@ const TRACE: &str = "a trace";
 impl PipelineArgs {
     /// Where transfers are counted, if they are.
     pub(super) fn ledger(&self) -> Ledger {
-        if self.transfers { Ledger::counting() } else { Ledger::default() }
+        self.transport.ledger()
     }
 
     pub(super) fn simulated(&self) -> SimulatedOptions {
@@ -74,6 +82,40 @@ impl PipelineArgs {
             let sentence = "--accelerator-seed is an option of --accelerator simulated; others have no delays to draw";
             return Err(CliError::Usage(sentence.to_owned()));
         }
+        self.transport.check()
+    }
+
+    /// See [`TransportArgs::transport`].
+    pub(super) fn transport<A: Accelerator>(
+        &self,
+        device: &dyn SamplerDevice,
+        accelerator: &A,
+    ) -> Result<(Transport, String), CliError> {
+        self.transport.transport(device, accelerator)
+    }
+
+    /// As [`TransportArgs::check_memory`], where slots are in this machine's memory.
+    pub(super) fn check_memory(&self, capacity: &Capacity, sink: Option<Sink>) -> Result<(), CliError> {
+        match self.accelerator {
+            Kind::Host | Kind::Simulated => self.transport.check_memory(capacity, sink),
+            Kind::Cuda => Ok(()),
+        }
+    }
+
+    /// See [`TransportArgs::write_trace`].
+    pub(super) fn write_trace(&self, timeline: &Timeline, command: &str) -> Result<(), CliError> {
+        self.transport.write_trace(timeline, command)
+    }
+}
+
+impl TransportArgs {
+    /// Where transfers are counted, if they are.
+    pub(super) fn ledger(&self) -> Ledger {
+        if self.transfers { Ledger::counting() } else { Ledger::default() }
+    }
+
+    /// Refuses a trace that cannot be written.
+    pub(super) fn check(&self) -> Result<(), CliError> {
         self.trace.as_deref().map_or(Ok(()), |trace| Ok(write::check_file(trace, TRACE, true)?))
     }
 
@@ -98,7 +140,7 @@ impl PipelineArgs {
         let copies = if matches!(sink, Some(Sink::Bar | Sink::Staged)) { 2 } else { 1 };
         let elements = (capacity.edges as u64).saturating_mul(3).saturating_add(capacity.nodes as u64);
         let needed = elements.saturating_mul(size_of::<i32>() as u64 * SLRS as u64 * copies).saturating_mul(self.slots);
-        if self.accelerator == Kind::Cuda || needed <= available {
+        if needed <= available {
             return Ok(());
         }
         let (slots, needed, available) = (self.slots, Gigabytes(needed), Gigabytes(available));

@@ -3,6 +3,8 @@
 use std::fs;
 
 use super::{CliError, say};
+#[cfg(feature = "torch")]
+use crate::train::TrainError;
 use crate::{
     pipeline::{PipelineError, Stop, Stopping},
     verify::VerifyError,
@@ -40,6 +42,10 @@ fn ignores(status: &str, signal: u32) -> bool {
 
 /// Whether this error says that a pipeline was stopped.
 pub(super) fn stopped(error: &CliError) -> bool {
+    #[cfg(feature = "torch")]
+    if let CliError::Train(TrainError::Pipeline(PipelineError::Stopped { .. })) = error {
+        return true;
+    }
     matches!(
         error,
         CliError::Pipeline(PipelineError::Stopped { .. })

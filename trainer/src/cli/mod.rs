@@ -14,6 +14,8 @@ mod progress;
 mod rtl;
 mod sample;
 mod source;
+#[cfg_attr(not(feature = "torch"), path = "no_train.rs")]
+mod train;
 mod verify;
 
 use std::{
@@ -53,6 +55,9 @@ enum Command {
     /// Measure or foretell how fast kernels are
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Train a model on what a card samples
+    #[cfg_attr(feature = "torch", command(subcommand))]
+    Train(train::TrainCommand),
 }
 
 /// How a command ended that could be done.
@@ -91,6 +96,12 @@ enum CliError {
     Pipeline(#[from] PipelineError),
     #[error(transparent)]
     Bench(#[from] BenchError),
+    #[cfg(feature = "torch")]
+    #[error(transparent)]
+    Steps(#[from] crate::bench::StepsError),
+    #[cfg(feature = "torch")]
+    #[error(transparent)]
+    Train(#[from] crate::train::TrainError),
     #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
     #[error("{0}")]
@@ -108,6 +119,7 @@ pub fn main() -> ExitCode {
         Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
+        Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };
     match done {
         Ok(Verdict::Success) => ExitCode::SUCCESS,

@@ -1,0 +1,25 @@
+//! `trisage train` of a build that has no libtorch.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use super::CliError;
+
+/// Whatever is asked for.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(super) struct TrainCommand {
+    /// It cannot be done by this build
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+pub(super) fn run(command: &TrainCommand) -> Result<(), CliError> {
+    let args: String = command.args.iter().flat_map(|arg| [" ".to_owned(), arg.display().to_string()]).collect();
+    let sentence = format!(
+        "this trisage was built without libtorch, which 'train' needs; run it with `./just train{args}`, or build it with \
+         `.setup/libtorch.sh cargo build --release --features trainer/torch`"
+    );
+    Err(CliError::Usage(sentence))
+}

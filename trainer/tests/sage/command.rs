@@ -1,0 +1,68 @@
+//! `trisage train sage` as its user meets it.
+
+use std::{fs, path::Path, process::Command};
+
+use super::world::folder;
+
+/// Exit code, stdout and stderr.
+fn train(folder: &Path, line: &str) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    command.args(["train", "sage", "--data"]).arg(folder).args(line.split_whitespace());
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+const SMALL: &str = "--fanouts 4,3 --hidden 8 --batch-size 64 --epochs 2";
+
+#[test]
+fn it_prints_accuracy_and_writes_results() {
+    let data = folder();
+    let out = data.path().join("out");
+    let line = format!("{SMALL} --runs 2 --seed 5 --transfers --out {}", out.display());
+    let (code, stdout, stderr) = train(data.path(), &line);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("test accuracy of 2: "), "{stdout}");
+    assert!(stdout.contains("p2p  the card writes in place"), "{stdout}");
+    for name in ["history.csv", "performance.json", "best.safetensors", "last.safetensors"] {
+        assert!(out.join("seed-5").join(name).is_file(), "{name}");
+        assert!(out.join("seed-6").join(name).is_file(), "{name}");
+    }
+    let (code, _, stderr) = train(data.path(), &line);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("the folder is not empty"), "{stderr}");
+}
+
+#[test]
+fn options_win_over_the_file_of_settings() {
+    let data = folder();
+    let config = data.path().join("settings.toml");
+    fs::write(&config, "fanouts = [4, 'all']\nhidden = 8\nepochs = 50\nlr = 0.02\n").unwrap();
+    let line = format!("--config {} --epochs 1 --normalise-features --json", config.display());
+    let (code, stdout, stderr) = train(data.path(), &line);
+    assert_eq!(code, 0, "{stderr}");
+    let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let settings = &result["settings"];
+    assert_eq!(settings["fanouts"], serde_json::json!(["4", "all"]));
+    assert_eq!((&settings["layers"], &settings["epochs"]), (&2.into(), &1.into()));
+    assert_eq!(settings["normalise-features"], true);
+    assert_eq!(result["runs"][0]["best"]["epoch"], 1);
+
+    fs::write(&config, "hiden = 8\n").unwrap();
+    let (code, stdout, stderr) = train(data.path(), &line);
+    assert_eq!((code, &*stdout), (2, ""));
+    assert!(stderr.contains("settings.toml: line 1: unknown field `hiden`"), "{stderr}");
+}
+
+#[test]
+fn what_cannot_be_trained_with_is_one_sentence() {
+    let data = folder();
+    fs::remove_file(data.path().join("labels.npy")).unwrap();
+    let (code, _, stderr) = train(data.path(), SMALL);
+    assert_eq!(code, 2);
+    let message = stderr.lines().last().unwrap();
+    assert!(message.starts_with("error: ") && message.contains("labels"), "{stderr}");
+    let (code, _, stderr) = train(data.path(), "--layers 2 --fanouts 1,2,3");
+    assert_eq!(code, 2);
+    assert!(stderr.starts_with("error: fanouts: there are 3, but 2 layers"), "{stderr}");
+}

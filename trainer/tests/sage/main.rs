@@ -1,0 +1,12 @@
+//! GraphSAGE: its formulations against each other and against PyTorch Geometric, and its training.
+
+#![allow(clippy::cast_possible_wrap, reason = "libtorch counts in i64, and nothing is that large")]
+
+mod command;
+mod forward;
+mod optimizer;
+mod resume;
+mod support;
+mod train;
+mod vectors;
+mod world;

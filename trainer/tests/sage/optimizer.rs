@@ -1,0 +1,47 @@
+//! Our Adam against libtorch's.
+
+use tch::{
+    Device,
+    nn::{self, OptimizerConfig},
+};
+use trainer::sage::{Adam, Model};
+
+use super::support::{assert_close, random};
+
+#[test]
+fn adam_steps_as_libtorch_does() {
+    for decay in [0.0, 5e-4] {
+        let model = Model::new(&[11, 8, 3], 4, Device::Cpu).unwrap();
+        let store = nn::VarStore::new(Device::Cpu);
+        let theirs: Vec<_> = model
+            .named()
+            .map(|(name, tensor)| store.root().var_copy(&name.replace('.', "_"), &tensor.detach()))
+            .collect();
+        let mut reference = nn::Adam { wd: decay, ..nn::Adam::default() }.build(&store, 0.01).unwrap();
+        let mut ours = Adam::new(&model, 0.01, decay).unwrap();
+        for step in 0..20 {
+            for (i, ((_, own), their)) in model.named().zip(&theirs).enumerate() {
+                let size = own.size();
+                let gradient = random(size.iter().product(), 1, 1000 * step + i as u64).reshape(&size);
+                for parameter in [own, their] {
+                    parameter.shallow_clone().zero_grad();
+                    (parameter * &gradient).sum(Model::KIND).backward();
+                }
+            }
+            ours.step(&model).unwrap();
+            reference.step();
+            for ((name, own), their) in model.named().zip(&theirs) {
+                assert_close(&format!("{name}, step {step}"), &own.detach(), &their.detach(), 1e-6);
+            }
+        }
+        assert_eq!(ours.steps(), 20);
+    }
+}
+
+#[test]
+fn a_parameter_without_a_gradient_stays() {
+    let model = Model::new(&[3, 2], 4, Device::Cpu).unwrap();
+    let before = model.snapshot().unwrap();
+    Adam::new(&model, 0.01, 0.1).unwrap().step(&model).unwrap();
+    assert_eq!(model.snapshot().unwrap(), before);
+}

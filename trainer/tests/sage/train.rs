@@ -1,0 +1,86 @@
+//! Training: what it moves, that it learns, that the back end does not matter, and how it ends before its time.
+
+use std::sync::Arc;
+
+use golden::Fanout;
+use hw::SamplerDevice;
+use sim::rtl::{RtlDevice, RtlOptions};
+use trainer::{
+    ledger::{Crossing, Direction},
+    train::Settings,
+};
+
+use super::world::{World, alone, model, settings};
+
+#[test]
+fn it_learns() {
+    let _alone = alone();
+    let settings = Settings { epochs: 60, fanouts: vec![Fanout::All], eval_every: 20, ..settings() };
+    let done = World::new().train(&model(), &settings, None).unwrap();
+    assert_eq!(done.history.len(), 60);
+    assert_eq!(done.history.iter().filter(|record| record.accuracy.is_some()).count(), 3);
+    assert!(done.history[59].loss < done.history[0].loss / 2.0, "{:?}", done.history);
+    // One in three is right by chance.
+    assert!(done.best.accuracy.unwrap().test.unwrap() > 0.7, "{:?}", done.best);
+}
+
+#[test]
+fn the_back_end_does_not_matter() {
+    let _alone = alone();
+    let world = World::new();
+    let options = RtlOptions::default();
+    let rtl: Arc<dyn SamplerDevice> = Arc::new(RtlDevice::new(&options, &|line| eprintln!("{line}")).unwrap());
+    let [modelled, simulated] = [model(), rtl].map(|device| world.train(&device, &settings(), None).unwrap());
+    assert_eq!(modelled.history, simulated.history);
+    assert_eq!(modelled.model.snapshot().unwrap(), simulated.model.snapshot().unwrap());
+    assert_eq!(modelled.performance.edges, simulated.performance.edges);
+    assert_eq!(modelled.performance.minibatches, 10);
+    let other = world.train(&model(), &Settings { seed: 12, ..settings() }, None).unwrap();
+    assert_ne!(modelled.history, other.history);
+}
+
+/// Checks that a run has these crossings of the bus and no others.
+#[test]
+fn the_card_writes_and_losses_come_down_once_an_epoch() {
+    let _alone = alone();
+    let epochs = 4;
+    let done = World::new().train(&model(), &Settings { epochs, eval_every: 2, ..settings() }, None).unwrap();
+    let tally = done.performance.transfers.unwrap();
+    let mut found: Vec<_> =
+        tally.crossings.iter().map(|&Crossing { direction, site, count, .. }| (direction, site, count)).collect();
+    found.sort_unstable();
+    // An iteration with three mini-batches, and one with two: four buffers each.
+    let mut expected = [
+        (Direction::P2p, "the card writes in place", (12 + 8) * epochs),
+        (Direction::Down, "losses", epochs),
+        (Direction::Down, "accuracy", epochs / 2),
+        (Direction::Up, "features", 1),
+        (Direction::Up, "labels", 1),
+    ];
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let losses = tally.crossings.iter().find(|crossing| crossing.site == "losses").unwrap();
+    assert_eq!(losses.bytes, epochs * 6 * 4);
+}
+
+#[test]
+fn a_loss_that_is_not_finite_is_located() {
+    let _alone = alone();
+    let world = World::new();
+    let error = world.train(&model(), &Settings { lr: 1e30, ..settings() }, None).unwrap_err().to_string();
+    // The first mini-batch is computed with the first weights; its step is what spoils them.
+    let (loss, rest) = error.strip_prefix("the loss is ").unwrap().split_once(' ').unwrap();
+    assert!(["NaN", "inf"].contains(&loss), "{error}");
+    assert_eq!(rest, "in epoch 1, iteration 0, SLR1; a smaller learning rate may help");
+}
+
+#[test]
+fn what_a_card_does_not_take_is_refused_before_anything_is_sampled() {
+    let _alone = alone();
+    let world = World::new();
+    let refused = |settings: Settings| world.train(&model(), &settings, None).unwrap_err().to_string();
+    let error = refused(Settings { layers: 9, fanouts: vec![Fanout::Count(2)], ..settings() });
+    assert!(error.contains("hops") || error.contains("fan-outs"), "{error}");
+    let error = refused(Settings { hidden: 0, ..settings() });
+    assert_eq!(error, "hidden: must be at least 1");
+}
