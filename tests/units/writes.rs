@@ -307,7 +307,8 @@ fn written(mut line: Line) -> Line {
 fn packs(bench: &mut Bench<BurstPacker>, pace: Pace, runs: &[Packing]) -> Result<(), String> {
     bench.reset();
     let (mut comes, mut goes) = (pace.gate(0), pace.gate(1));
-    for Packing { base, parts } in runs {
+    for packing in runs {
+        let (Packing { base, parts }, expected) = (packing, packing.bursts());
         bench.clock(&PackerIn { base: *base, clear: 1, ..PackerIn::default() })?;
         let (mut found, mut at) = (vec![], 0);
         for part in parts {
@@ -334,12 +335,14 @@ fn packs(bench: &mut Bench<BurstPacker>, pace: Pace, runs: &[Packing]) -> Result
                 at += usize::from(taken);
                 offers &= !taken;
                 quiet = if taken || (ready && out.valid != 0) { 0 } else { quiet + 1 };
+                if found.len() > expected.len() {
+                    return Err(format!("{pace:?}: more than {} lines, at element {at}", expected.len()));
+                }
                 if quiet > 1000 {
                     return Err(format!("{pace:?}: stuck at element {at} of {end}"));
                 }
             }
         }
-        let expected = Packing { base: *base, parts: parts.clone() }.bursts();
         if let Some(at) = (0..found.len().max(expected.len())).find(|&at| found.get(at) != expected.get(at)) {
             return Err(format!("{pace:?}: line {at} is {:x?}, not {:x?}", found.get(at), expected.get(at)));
         }
