@@ -82,6 +82,23 @@ bench-overlap *args: _rust
     @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated \
         --graph gen:power-law:shape=products,scale=1/16,seed=1 "$@"
 
+# Train a model: `./just train sage --data DIR ...`; libtorch is installed the first time
+train *args: _rust _libtorch
+    @{{ trisage_torch }} train "$@"
+
+# Train GraphSAGE on PubMed, whose data set TRISAGE_GRAPHS/pubmed has to be, to the accuracy that README.md tells
+train-demo: _rust _libtorch
+    @[[ -e ${TRISAGE_GRAPHS:-}/pubmed/labels.npy ]] || { \
+        echo "train-demo: needs the data set PubMed in \$TRISAGE_GRAPHS/pubmed (TRISAGE_GRAPHS is '${TRISAGE_GRAPHS:-}'); 'trisage dataset import --help' tells how to make one" >&2; exit 1; }
+    @{{ trisage_torch }} train sage --data "$TRISAGE_GRAPHS/pubmed" --config trainer/presets/pubmed.toml
+
+# Measure a step of training GraphSAGE against its plain formulation, on graphs like Reddit's and a quarter of ogbn-products'
+bench-train *args: _rust _libtorch
+    @{{ trisage_torch }} bench train --graph gen:power-law:shape=products,scale=1/4,seed=1 \
+        --features 100 --classes 47 --hidden 256 --fanouts 10,10,10 --fanouts 25,10 "$@"
+    @{{ trisage_torch }} bench train --graph gen:power-law:shape=reddit,seed=1 \
+        --features 602 --classes 41 --hidden 256 --fanouts 10,10,10 --fanouts 25,10 "$@"
+
 # Measure which lines and cover points of the RTL its tests reach; what they do not reach is explained in hw/rtl/uncovered.txt
 rtl-coverage: _verilator _rust
     @rm -rf target/coverage && mkdir -p target/coverage

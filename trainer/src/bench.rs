@@ -3,6 +3,8 @@
 mod board;
 mod bound;
 mod overlap;
+#[cfg(feature = "torch")]
+mod train;
 
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ use crate::{batches::Batches, verify::SlrTotals};
 pub use board::{Board, BoardBound, Prediction};
 pub use bound::{Bound, Bounds};
 pub use overlap::{Overlapping, overlap};
+#[cfg(feature = "torch")]
+pub use train::{Shape, Step, Steps, StepsError, steps};
 
 /// What is sampled.
 #[derive(Clone, Debug)]

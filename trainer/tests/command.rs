@@ -346,3 +346,10 @@ fn overlap_is_measured_against_one_by_one() {
         assert!(result["speedup"].as_f64().unwrap() > 0.0, "{result}");
     }
 }
+
+#[cfg(not(feature = "torch"))]
+#[test]
+fn training_needs_a_build_with_libtorch() {
+    let message = error("train sage --data nowhere --help --lr 0.5");
+    assert!(message.contains("run it with `./just train sage --data nowhere --help --lr 0.5`"), "{message}");
+}

@@ -1,6 +1,8 @@
 //! `trisage bench`.
 
 mod overlap;
+#[cfg(feature = "torch")]
+mod train;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -42,6 +44,9 @@ pub(super) enum BenchCommand {
     Model(ModelArgs),
     /// Measure how well sampling and consuming overlap, with a consumer that is as slow as the card
     Overlap(overlap::OverlapArgs),
+    /// Measure a step of training GraphSAGE, in the formulation that is used against the plain one
+    #[cfg(feature = "torch")]
+    Train(train::TrainArgs),
 }
 
 #[derive(Debug, Args)]
@@ -154,6 +159,8 @@ pub(super) fn run(command: &BenchCommand) -> Result<(), CliError> {
         BenchCommand::Rtl(args) => args.run(),
         BenchCommand::Model(args) => args.run(),
         BenchCommand::Overlap(args) => args.run(),
+        #[cfg(feature = "torch")]
+        BenchCommand::Train(args) => args.run(),
     }
 }
 

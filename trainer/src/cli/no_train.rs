@@ -16,10 +16,11 @@ pub(super) struct TrainCommand {
 }
 
 pub(super) fn run(command: &TrainCommand) -> Result<(), CliError> {
-    let args: String = command.args.iter().flat_map(|arg| [" ".to_owned(), arg.display().to_string()]).collect();
+    let args: Vec<_> = command.args.iter().map(|arg| arg.to_string_lossy()).collect();
     let sentence = format!(
-        "this trisage was built without libtorch, which 'train' needs; run it with `./just train{args}`, or build it with \
-         `.setup/libtorch.sh cargo build --release --features trainer/torch`"
+        "this trisage was built without libtorch, which 'train' needs; run it with `./just train {}`, or build it with \
+         `.setup/libtorch.sh cargo build --release --features trainer/torch`",
+        args.join(" ")
     );
     Err(CliError::Usage(sentence))
 }

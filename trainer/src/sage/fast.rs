@@ -63,11 +63,46 @@ pub(super) fn means(table: &Tensor, sources: &Tensor, firsts: &Tensor) -> Result
     Ok(means)
 }
 
-/// `ReLU` and dropout. Dropout goes first, which gives the same: then autograd keeps one float and one bool of each element,
-/// and `ReLU` needs no memory.
+/// `ReLU` and dropout in one: which elements stay is decided first, so autograd remembers one bool of each and no more.
+///
+/// Whether an element stays is decided by 16 random bits, so the probability is rounded to a multiple of 2^-16; elements
+/// that stay are divided by the probability with which they do.
 pub(super) fn activate(x: &Tensor, dropout: Dropout) -> Result<Tensor> {
-    match dropout {
-        Some(probability) if probability > 0.0 => x.f_native_dropout(probability, true)?.0.f_relu_(),
-        _ => x.f_relu(),
+    let Some(probability) = dropout.filter(|&probability| probability > 0.0) else { return x.f_relu() };
+    let values = f64::from(1 << 16);
+    let staying = ((1.0 - probability) * values).round().clamp(1.0, values);
+    let stays = tch::no_grad(|| {
+        // libtorch draws one number after the other, so a number for four elements takes a quarter of the time.
+        let mut bits = Tensor::f_empty([x.numel().div_ceil(4) as i64], (Kind::Int64, x.device()))?;
+        let bits = bits.f_random_from_(i64::MIN, None)?.f_view_dtype(Kind::Int16)?;
+        let bits = bits.f_narrow(0, 0, x.numel() as i64)?.f_reshape(x.size())?;
+        let most = f64::from(i16::MIN) + staying - 1.0;
+        bits.f_le(most as i64)?.f_logical_and_(&x.f_gt(0)?)
+    })?;
+    x.f_where_self(&stays, &x.f_new_zeros([], (x.kind(), x.device()))?)?.f_mul_scalar_(values / staying)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropout_leaves_out_its_part_and_scales_the_rest() {
+        let x = Tensor::arange_start(-50_000, 50_001, (Kind::Float, tch::Device::Cpu)).set_requires_grad(true);
+        for probability in [0.5, 0.8, 1e-9] {
+            let y = activate(&x, Some(probability)).unwrap();
+            let stays = y.gt(0);
+            // Of 50,000 elements above 0; five standard deviations.
+            let part = stays.sum(Kind::Double).double_value(&[]) / 50_000.0;
+            let deviation = (probability * (1.0 - probability) / 50_000.0).sqrt();
+            assert!((part - (1.0 - probability)).abs() <= 5.0 * deviation, "{probability}: {part}");
+            let scaled = x.detach() * &stays / (1.0 - probability);
+            assert!(y.allclose(&scaled, 1e-4, 0.0, false), "{probability}");
+            let gradient = Tensor::run_backward(&[y.sum(Kind::Float)], &[&x], false, false);
+            assert!(gradient[0].allclose(&(stays.to_kind(Kind::Float) / (1.0 - probability)), 1e-4, 0.0, false));
+        }
+        assert_eq!(activate(&x, Some(0.0)).unwrap(), x.relu());
+        assert_eq!(activate(&x, None).unwrap(), x.relu());
+        assert_eq!(activate(&x.narrow(0, 0, 0), Some(0.5)).unwrap().size(), [0]);
     }
 }
