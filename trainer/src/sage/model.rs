@@ -28,7 +28,7 @@ impl Layer {
     }
 
     /// The parameters with the names that PyTorch Geometric gives them.
-    fn named(&self) -> [(&'static str, &Tensor); 3] {
+    pub(super) fn named(&self) -> [(&'static str, &Tensor); 3] {
         [("lin_l.weight", &self.neighbours), ("lin_l.bias", &self.bias), ("lin_r.weight", &self.own)]
     }
 }
