@@ -116,11 +116,6 @@ impl Model {
         self.named().map(|(_, parameter)| parameter.numel()).sum()
     }
 
-    /// The columns of the features.
-    pub fn inputs(&self) -> i64 {
-        self.layers[0].own.size()[1]
-    }
-
     /// The kind of all parameters.
     pub const KIND: Kind = Kind::Float;
 }
