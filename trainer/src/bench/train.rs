@@ -117,7 +117,7 @@ pub fn steps(
 
     let trained = |forward: Forward| -> Result<(Duration, Option<u64>), StepsError> {
         let model = Model::new(&widths, plan.seed, Device::Cpu)?;
-        let mut adam = Adam::new(&model, 0.003, 0.0)?;
+        let mut adam = Adam::new(&model, 0.003, 0.0, 0)?;
         let watch = Watch::start();
         let begin = Instant::now();
         for sub in &batches {

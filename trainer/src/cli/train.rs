@@ -84,6 +84,9 @@ struct SettingsArgs {
     /// Weight decay [default: 0]
     #[arg(long, value_name = "DECAY")]
     weight_decay: Option<f64>,
+    /// Layers, from the first, that decay [default: all]
+    #[arg(long, value_name = "L")]
+    decay_layers: Option<usize>,
     /// Seed nodes of a mini-batch [default: 1024]
     #[arg(long, value_name = "N")]
     batch_size: Option<usize>,
@@ -111,6 +114,7 @@ impl SettingsArgs {
             dropout: self.dropout,
             lr: self.lr,
             weight_decay: self.weight_decay,
+            decay_layers: self.decay_layers,
             batch_size: self.batch_size,
             seed: self.seed,
             normalise_features: self.normalise_features,

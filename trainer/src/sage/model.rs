@@ -28,7 +28,7 @@ impl Layer {
     }
 
     /// The parameters with the names that PyTorch Geometric gives them.
-    fn named(&self) -> [(&'static str, &Tensor); 3] {
+    pub(super) fn named(&self) -> [(&'static str, &Tensor); 3] {
         [("lin_l.weight", &self.neighbours), ("lin_l.bias", &self.bias), ("lin_r.weight", &self.own)]
     }
 }
@@ -114,11 +114,6 @@ impl Model {
     /// Number of all parameters' elements.
     pub fn elements(&self) -> usize {
         self.named().map(|(_, parameter)| parameter.numel()).sum()
-    }
-
-    /// The columns of the features.
-    pub fn inputs(&self) -> i64 {
-        self.layers[0].own.size()[1]
     }
 
     /// The kind of all parameters.

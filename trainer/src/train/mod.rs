@@ -135,7 +135,7 @@ pub fn run(
 impl State {
     fn new(data: &Data, settings: &Settings) -> Result<Self, TrainError> {
         let model = Model::new(&settings.widths(data), settings.seed, data.device())?;
-        let adam = Adam::new(&model, settings.lr, settings.weight_decay)?;
+        let adam = Adam::new(&model, settings.lr, settings.weight_decay, settings.decay_layers.unwrap_or(usize::MAX))?;
         Ok(Self { model, adam, history: Vec::new(), best: None })
     }
 

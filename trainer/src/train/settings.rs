@@ -23,8 +23,10 @@ pub struct Settings {
     pub dropout: f64,
     /// Learning rate.
     pub lr: f64,
-    /// Weight decay, of all parameters.
+    /// Weight decay.
     pub weight_decay: f64,
+    /// Layers, from the first, whose parameters decay; `None` for all.
+    pub decay_layers: Option<usize>,
     /// Seed nodes of a mini-batch.
     pub batch_size: usize,
     /// Seed of all random choices.
@@ -46,6 +48,7 @@ impl Default for Settings {
             dropout: 0.5,
             lr: 0.003,
             weight_decay: 0.0,
+            decay_layers: None,
             batch_size: 1024,
             seed: 0,
             normalise_features: false,
@@ -68,6 +71,7 @@ pub struct Changes {
     pub dropout: Option<f64>,
     pub lr: Option<f64>,
     pub weight_decay: Option<f64>,
+    pub decay_layers: Option<usize>,
     pub batch_size: Option<usize>,
     pub seed: Option<u64>,
     pub normalise_features: Option<bool>,
@@ -104,6 +108,7 @@ impl Settings {
             dropout: dropout.unwrap_or(self.dropout),
             lr: lr.unwrap_or(self.lr),
             weight_decay: weight_decay.unwrap_or(self.weight_decay),
+            decay_layers: changes.decay_layers.or(self.decay_layers),
             batch_size: batch_size.unwrap_or(self.batch_size),
             seed: seed.unwrap_or(self.seed),
             normalise_features: changes.normalise_features.unwrap_or(self.normalise_features),

@@ -18,7 +18,7 @@ fn adam_steps_as_libtorch_does() {
             .map(|(name, tensor)| store.root().var_copy(&name.replace('.', "_"), &tensor.detach()))
             .collect();
         let mut reference = nn::Adam { wd: decay, ..nn::Adam::default() }.build(&store, 0.01).unwrap();
-        let mut ours = Adam::new(&model, 0.01, decay).unwrap();
+        let mut ours = Adam::new(&model, 0.01, decay, 2).unwrap();
         for step in 0..20 {
             for (i, ((_, own), their)) in model.named().zip(&theirs).enumerate() {
                 let size = own.size();
@@ -42,6 +42,20 @@ fn adam_steps_as_libtorch_does() {
 fn a_parameter_without_a_gradient_stays() {
     let model = Model::new(&[3, 2], 4, Device::Cpu).unwrap();
     let before = model.snapshot().unwrap();
-    Adam::new(&model, 0.01, 0.1).unwrap().step(&model).unwrap();
+    Adam::new(&model, 0.01, 0.1, 1).unwrap().step(&model).unwrap();
     assert_eq!(model.snapshot().unwrap(), before);
+}
+
+#[test]
+fn the_first_layers_alone_decay() {
+    let model = Model::new(&[3, 4, 2], 4, Device::Cpu).unwrap();
+    let before = model.snapshot().unwrap();
+    for (_, parameter) in model.named() {
+        // Without decay a gradient of zero changes nothing.
+        (parameter * 0.0).sum(Model::KIND).backward();
+    }
+    Adam::new(&model, 0.01, 0.1, 1).unwrap().step(&model).unwrap();
+    for ((name, after), before) in model.named().zip(&before) {
+        assert_eq!(after.detach() == *before, name.starts_with("convs.1"), "{name}");
+    }
 }
