@@ -24,16 +24,18 @@ pub fn check_file(path: &Path, what: &'static str, overwrite: bool) -> Result<()
 
 /// Where the file really is: what a link leads to, so that it is not the link that is replaced.
 fn target(path: &Path, what: &'static str, overwrite: bool) -> Result<PathBuf, WriteError> {
-    let absolute = std::path::absolute(path).map_err(|error| WriteProblem::Write { error }.at(path))?;
+    let failed = |error| WriteProblem::Write { error }.at(path);
     // Names there stand for what is open or attached, also where they lead to a regular file.
-    if ["/dev", "/proc"].iter().any(|system| absolute.starts_with(system)) {
-        return Err(WriteProblem::Kind { found: "device", what, needed: "file" }.at(path));
+    let of_system = |path: &Path| ["/dev", "/proc"].iter().any(|system| path.starts_with(system));
+    let device = || WriteProblem::Kind { found: "device", what, needed: "file" }.at(path);
+    if of_system(&std::path::absolute(path).map_err(failed)?) {
+        return Err(device());
     }
-    if path.is_symlink() {
-        let place = path.canonicalize().map_err(|error| WriteProblem::Write { error }.at(path))?;
-        return target(&place, what, overwrite);
+    let place = if path.is_symlink() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    if of_system(&place) {
+        return Err(device());
     }
-    match path.metadata() {
+    match place.metadata() {
         Ok(found) if !found.is_file() => {
             let found = match found.file_type() {
                 kind if kind.is_dir() => "folder",
@@ -46,8 +48,8 @@ fn target(path: &Path, what: &'static str, overwrite: bool) -> Result<PathBuf, W
         Ok(_) if !overwrite => return Err(WriteProblem::Exists { what: "file" }.at(path)),
         _ => {}
     }
-    parent(path)?;
-    Ok(path.to_owned())
+    parent(&place)?;
+    Ok(place)
 }
 
 /// Makes the file `path` of what `content` writes. `what` is written there, as it reads in an error.
