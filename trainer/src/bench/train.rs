@@ -35,7 +35,8 @@ pub struct Step {
     /// The median; JSON: seconds.
     #[serde(serialize_with = "seconds")]
     pub time: Duration,
-    /// The most memory that the process had beside what it had before, in bytes, where the system says: of all steps.
+    /// The most memory that the process had beside what it had before the first step, in bytes, where the system says: of
+    /// all steps.
     pub memory: Option<u64>,
 }
 
@@ -115,10 +116,11 @@ pub fn steps(
         apart = apart.max(((found - expected) / expected).abs());
     }
 
+    let watch = Watch::new();
     let trained = |forward: Forward| -> Result<(Duration, Option<u64>), StepsError> {
         let model = Model::new(&widths, plan.seed, Device::Cpu)?;
         let mut adam = Adam::new(&model, 0.003, 0.0, 0)?;
-        let watch = Watch::start();
+        let watch = watch.and_then(Watch::reset);
         let begin = Instant::now();
         for sub in &batches {
             let logits = forward(&model, &features, sub, Some(0.5))?;
@@ -148,18 +150,25 @@ pub fn steps(
     Ok(Steps { nodes, edges, plain: slow, fast, speedup, apart })
 }
 
-/// Watches the memory of this process (`proc(5)`).
+/// Watches how much more memory this process has than when the watch was made (`proc(5)`).
+///
+/// What an allocator keeps of memory that was given back counts as well, so a step is never told to need less than it does.
+#[derive(Clone, Copy)]
 struct Watch {
     before: u64,
 }
 
 impl Watch {
-    fn start() -> Option<Self> {
-        // Sets the most that was resident to what is resident now.
-        fs::write("/proc/self/clear_refs", "5").ok()?;
+    fn new() -> Option<Self> {
         status("VmRSS:").map(|before| Self { before })
     }
 
+    /// Forgets what was resident at the most until now.
+    fn reset(self) -> Option<Self> {
+        fs::write("/proc/self/clear_refs", "5").ok().map(|()| self)
+    }
+
+    /// The most since then.
     fn grown(self) -> Option<u64> {
         status("VmHWM:").map(|most| most.saturating_sub(self.before))
     }
@@ -192,7 +201,7 @@ mod tests {
 
     #[test]
     fn memory_is_seen_while_it_is_there() {
-        if let Some(watch) = Watch::start() {
+        if let Some(watch) = Watch::new().and_then(Watch::reset) {
             let bytes = vec![1u8; 64 << 20];
             assert_eq!(bytes.iter().map(|&byte| usize::from(byte)).sum::<usize>(), bytes.len());
             drop(bytes);
