@@ -316,7 +316,10 @@ fn what_is_not_there_is_refused_in_a_sentence() {
 
 #[test]
 fn ctrl_c_ends_a_run_in_a_sentence() {
-    let mut child = command("verify --graph gen:star:nodes=500 --fanouts 5,5 --iterations 2000000000")
+    // Where tests run in the background, children ignore the signal; this one is not to.
+    let mut child = Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_trisage"), "verify", "--graph", "gen:star:nodes=500"])
+        .args(["--fanouts", "5,5", "--iterations", "2000000000"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
