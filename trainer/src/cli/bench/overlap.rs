@@ -88,8 +88,10 @@ impl OverlapArgs {
         let accelerator = Arc::new(accelerator);
         let measured = bench::overlap(&device, &accelerator, &plan, &transport, capacity, &progress);
         drop(progress);
-        self.pipeline.write_trace(&transport.timeline, "trisage bench overlap")?;
+        let traced = self.pipeline.write_trace(&transport.timeline, "trisage bench overlap");
+        // Why it failed is worth more than a trace of it.
         let measured = measured?;
+        traced?;
         device.finish()?;
         let transfers = accelerator.ledger().tally();
         let backend = device.capabilities().backend;
