@@ -50,7 +50,7 @@ def solve(rtl: Path, proof: Path, find_mistake: bool) -> None:
     top = proof.stem
     goal = f"-tempinduct-baseonly -maxsteps {CYCLES} -falsify" if find_mistake else f"-tempinduct -maxsteps {CYCLES} -verify"
     for command in (
-        f"read_slang --threads 1 -DSYNTHESIS -I {rtl} --top {top} -F {rtl / 'files.f'} {proof}",
+        f"read_slang --threads 1 -DSYNTHESIS -I {rtl} --top {top} -F {rtl / 'files.f'} {proof.parent / 'watched_item.sv'} {proof}",
         f"prep -flatten -top {top}",
         "async2sync",
         "chformal -lower",

@@ -33,22 +33,17 @@ module handshake_pipe_formal (
   logic   watching_q;
   data_t  data_q;
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      count_q    <= '0;
-      watching_q <= 1'b0;
-    end else begin
-      count_q <= count_q + count_t'(push) - count_t'(pop);
-      if (!watching_q) begin
-        watching_q <= push && watch_i;
-        ahead_q    <= count_q - count_t'(pop);
-        data_q     <= in_data_i;
-      end else if (pop) begin
-        watching_q <= ahead_q != '0;
-        ahead_q    <= ahead_q - 1'b1;
-      end
-    end
-  end
+  watched_item #(.T(data_t), .Count(count_t)) u_watched (
+    .clk_i, .rst_ni,
+    .push_i     (push),
+    .pop_i      (pop),
+    .watch_i,
+    .in_i       (in_data_i),
+    .count_o    (count_q),
+    .watching_o (watching_q),
+    .ahead_o    (ahead_q),
+    .item_o     (data_q)
+  );
 
   // Where it lies meanwhile, in the last stage or in the one before, which is what makes the proof inductive.
   logic [1:0] first, last, head_first, head_last;

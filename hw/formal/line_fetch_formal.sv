@@ -106,22 +106,17 @@ module line_fetch_formal
   logic    watching_q;
   edge_t   edge_q;
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      count_q    <= '0;
-      watching_q <= 1'b0;
-    end else begin
-      count_q <= count_q + number_t'(push) - number_t'(pop);
-      if (!watching_q) begin
-        watching_q <= push && watch_i;
-        ahead_q    <= count_q - number_t'(pop);
-        edge_q     <= in_i;
-      end else if (pop) begin
-        watching_q <= ahead_q != '0;
-        ahead_q    <= ahead_q - 1'b1;
-      end
-    end
-  end
+  watched_item #(.T(edge_t), .Count(number_t)) u_watched (
+    .clk_i, .rst_ni,
+    .push_i     (push),
+    .pop_i      (pop),
+    .watch_i,
+    .in_i,
+    .count_o    (count_q),
+    .watching_o (watching_q),
+    .ahead_o    (ahead_q),
+    .item_o     (edge_q)
+  );
 
   logic  is_watched;
   item_t item;
