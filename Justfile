@@ -77,10 +77,10 @@ bench-rtl *args: _verilator _rust
         {{ trisage }} bench rtl "${graphs[@]}" --batch-size 256 --fanouts 10,10,10 --fanouts 15,10,5 \
             --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"
 
-# Measure how well sampling and consuming overlap, with a consumer that is as slow as the card
-bench-overlap *args: _rust
-    @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated \
-        --graph gen:power-law:shape=products,scale=1/16,seed=1 "$@"
+# Measure how well sampling and consuming overlap, with a consumer that is as slow as the card; more slots even out iterations of different length
+bench-overlap slots="8" *args: _rust
+    @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated --slots "$1" \
+        --graph gen:power-law:shape=products,scale=1/16,seed=1 "${@:2}"
 
 # Train a model: `./just train sage --data DIR ...`; libtorch is installed the first time
 train *args: _rust _libtorch
