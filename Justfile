@@ -36,7 +36,7 @@ sim-verify seed="1": (rtl-models "fast") \
 
 # Run all tests of the workspace, those of training too (further arguments go to `cargo test`)
 test *args: rtl-models _libtorch
-    {{ libtorch }} cargo test --workspace --features trainer/torch --no-fail-fast "$@"
+    {{ libtorch }} .setup/cargo_test.sh --workspace --features trainer/torch --no-fail-fast "$@"
 
 # Check format and lints of the Rust code, and lint the RTL
 lint: _rust _libtorch && rtl-lint
@@ -77,9 +77,9 @@ bench-rtl *args: _verilator _rust
         {{ trisage }} bench rtl "${graphs[@]}" --batch-size 256 --fanouts 10,10,10 --fanouts 15,10,5 \
             --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"
 
-# Measure how well sampling and consuming overlap, with a consumer that is as slow as the card; more slots even out iterations of different length
-bench-overlap slots="8" *args: _rust
-    @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated --slots "$1" \
+# Measure how well sampling and consuming overlap, with a consumer that is as slow as the card; which is the model as slow as a card of so many MHz, since at full speed its kernels take turns on the processor
+bench-overlap clock="10" *args: _rust
+    @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated --clock "$1" \
         --graph gen:power-law:shape=products,scale=1/16,seed=1 "${@:2}"
 
 # Train a model: `./just train sage --data DIR ...`; libtorch is installed the first time

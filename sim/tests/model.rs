@@ -1,11 +1,11 @@
 //! The software model against the reference sampler: results, overflows and memory traffic.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use golden::{Buffer, Capacity, CscGraph, Fanout, HopCounts, NodeId, Request, SampleError, Silent, SubGraph};
 use hw::{Deadline, DeviceError, OutputBuffers, OutputMemory, PortTraffic, SamplerDevice, Slot, Slr, card};
 use proptest::prelude::*;
-use sim::model::{ModelOptions, SoftwareModel};
+use sim::model::{ModelOptions, SoftwareModel, TimingOptions};
 
 const SLOT: Slot = Slot(0);
 
@@ -104,6 +104,29 @@ fn assert_as_reference(model: &SoftwareModel, slr: Slr, graph: &CscGraph, reques
         }
         (ours, reference) => panic!("{ours:?}\nbut the reference: {reference:?}"),
     }
+}
+
+/// With a clock the model is as slow as a card with it, and can be stopped meanwhile.
+#[test]
+fn a_clock_is_kept() {
+    let graph = Arc::new(graph(&vec![(0..200).collect(); 200]));
+    let seeds = (0..200).map(NodeId::new).collect();
+    let request = Request { seed: 1, minibatch: 1, seeds, fanouts: vec![Fanout::Count(10); 2] };
+    let start = |hz: u64| {
+        let timing = Some(TimingOptions { clock: NonZeroU64::new(hz), ..TimingOptions::default() });
+        let model = SoftwareModel::new(ModelOptions { timing, ..ModelOptions::default() }).unwrap();
+        model.load_graph(&graph, &Silent).unwrap();
+        model.bind_outputs(Slr::ALL[0], SLOT, OutputBuffers::host(worst_case(&graph, &request))).unwrap();
+        model.start(Slr::ALL[0], SLOT, &request).unwrap();
+        model
+    };
+    let report = start(1_000_000).wait(Slr::ALL[0], Deadline::never()).unwrap();
+    let cycles = report.cycles.unwrap();
+    assert!(cycles > 1000 && report.elapsed >= Duration::from_micros(cycles), "{cycles} cycles, {:?}", report.elapsed);
+    // One cycle a second: a run of hours.
+    let model = start(1);
+    model.cancel(Slr::ALL[0]);
+    assert!(matches!(model.wait(Slr::ALL[0], Deadline::never()), Err(DeviceError::Poisoned { .. })));
 }
 
 proptest! {

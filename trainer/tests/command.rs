@@ -348,6 +348,10 @@ fn overlap_is_measured_against_one_by_one() {
         assert_eq!(result["one_by_one"]["iterations"], 5);
         assert!(result["speedup"].as_f64().unwrap() > 0.0, "{result}");
     }
+    // A card in slow motion: some 900 cycles for an iteration, which is as long as the consumer takes then.
+    let result = json(&format!("{line} --accelerator simulated --clock 0.1"));
+    let [consumer, wall] = [&result["consumer"], &result["pipelined"]["wall"]].map(|time| time.as_f64().unwrap());
+    assert!(consumer > 3e-3 && wall > 5.0 * 3e-3, "{result}");
 }
 
 #[cfg(not(feature = "torch"))]

@@ -3,7 +3,12 @@
 //! The stages take turns on some nodes or edges at a time, so that their reads, which are at random places, do not wait for
 //! one another.
 
-use std::ops::Range;
+use std::{
+    num::NonZeroU64,
+    ops::Range,
+    thread,
+    time::{Duration, Instant},
+};
 
 use golden::{Buffer, Capacity, CscGraph, EdgePos, Fanout, HopCounts, LocalId, NodeId, Overflow, Request, Resource};
 use hw::{DeviceError, HostMemory, RunReport};
@@ -26,6 +31,9 @@ const NODES: usize = 64;
 /// Drawn edges whose sources are fetched and looked up together: few enough for the caches, enough to overlap their reads.
 const EDGES: usize = 512;
 
+/// How often a run that only keeps pace looks whether it is cancelled.
+const LOOK: Duration = Duration::from_millis(5);
+
 /// The memory of a kernel; kept from run to run.
 #[derive(Debug)]
 pub struct ModelKernel {
@@ -38,6 +46,8 @@ pub struct ModelKernel {
     drawn: Drawn,
     /// What foretells cycles, if that was asked for.
     clock: Option<Clock>,
+    /// Hz of the card that it is as slow as.
+    pace: Option<NonZeroU64>,
 }
 
 /// Edges between sampler and writers.
@@ -84,12 +94,14 @@ impl ModelKernel {
             picks: Vec::new(),
             drawn: Drawn::default(),
             clock: timing.map(|timing| Clock::new(channels, timing)),
+            pace: timing.and_then(|timing| timing.clock),
         }
     }
 }
 
 impl Kernel for ModelKernel {
     fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
+        let begin = Instant::now();
         let Job { graph, request, outputs } = job;
         self.node_list.clear();
         self.dedup.begin();
@@ -107,10 +119,10 @@ impl Kernel for ModelKernel {
             outputs,
             cancel,
         };
-        match run.sample(request) {
-            Ok(()) => Ok(RunReport {
-                elapsed: std::time::Duration::ZERO,
-                cycles: run.kernel.clock.as_mut().map(Clock::cycles),
+        match run.sample(request).and_then(|()| run.keep_pace(begin)) {
+            Ok(cycles) => Ok(RunReport {
+                elapsed: Duration::ZERO,
+                cycles,
                 ports: run.traffic.ports(),
                 stages: Vec::new(),
                 hops: run.hops,
@@ -162,6 +174,21 @@ impl Run<'_> {
         }
         self.traffic.outputs(self.kernel.node_list.len(), self.edges);
         Ok(())
+    }
+
+    /// The cycles of the run, if they are foretold; waits until they would be over on the card that this one is as slow as.
+    fn keep_pace(&mut self, begin: Instant) -> Result<Option<u64>, Stop> {
+        let cycles = self.kernel.clock.as_mut().map(Clock::cycles);
+        if let (Some(cycles), Some(hz)) = (cycles, self.kernel.pace) {
+            let run = Duration::from_secs_f64(cycles as f64 / hz.get() as f64);
+            while let Some(left) = run.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
+                if self.cancel.is_set() {
+                    return Err(Stop::Cancelled);
+                }
+                thread::sleep(left.min(LOOK));
+            }
+        }
+        Ok(cycles)
     }
 
     fn enter_seeds(&mut self, seeds: &[NodeId]) -> Result<(), Stop> {

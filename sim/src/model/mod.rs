@@ -24,6 +24,8 @@ mod kernel;
 mod timing;
 mod traffic;
 
+use std::num::NonZeroU64;
+
 use golden::Limits;
 use hw::{Capabilities, DeviceError, Feature, SLRS, card::MAX_CHANNELS};
 
@@ -67,11 +69,14 @@ pub struct TimingOptions {
     pub table_log2: u32,
     /// Reads that each port may have outstanding; a power of two.
     pub window: u32,
+    /// Hz: a run ends no sooner than it would on a card with this clock. The model is then as slow as a card, and like one
+    /// leaves the host's processor to others meanwhile; a clock far below a card's own is a card in slow motion.
+    pub clock: Option<NonZeroU64>,
 }
 
 impl Default for TimingOptions {
     fn default() -> Self {
-        Self { memory: Profile::Hbm, table_log2: 19, window: 128 }
+        Self { memory: Profile::Hbm, table_log2: 19, window: 128, clock: None }
     }
 }
 
@@ -93,7 +98,7 @@ impl SoftwareModel {
         if !channels.is_power_of_two() || channels > MAX_CHANNELS {
             return refuse(format!("a kernel with {channels} index channels does not exist; it has 1, 2, 4 or 8"));
         }
-        if let Some(TimingOptions { memory, table_log2, window }) = timing {
+        if let Some(TimingOptions { memory, table_log2, window, clock: _ }) = timing {
             if memory == Profile::Hostile {
                 return refuse(format!("cycles with memory profile '{memory}' cannot be foretold"));
             }

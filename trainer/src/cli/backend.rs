@@ -1,11 +1,11 @@
 //! The one place that knows which back ends there are. Each brings its options; all make a [`SamplerDevice`].
 
-use std::{path::PathBuf, sync::Arc};
+use std::{num::NonZeroU64, path::PathBuf, sync::Arc};
 
 use clap::{Args, ValueEnum};
 use hw::SamplerDevice;
 use sim::{
-    model::{ModelOptions, SoftwareModel},
+    model::{self, SoftwareModel, TimingOptions},
     rtl::{self, RtlDevice},
 };
 
@@ -57,6 +57,8 @@ struct Options {
     #[command(flatten)]
     kernel: KernelOptions,
     #[command(flatten)]
+    model: ModelOptions,
+    #[command(flatten)]
     rtl: RtlOptions,
 }
 
@@ -67,6 +69,15 @@ struct KernelOptions {
     /// Index channels of each kernel: 1, 2, 4 or 8 [default: 4]
     #[arg(long, value_name = "C", value_parser = channels)]
     channels: Option<usize>,
+}
+
+/// How the software model behaves.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of back end 'model'")]
+struct ModelOptions {
+    /// Be as slow as a card with this clock, in the cycles that are foretold for memory profile 'hbm'
+    #[arg(long, value_name = "MHZ", value_parser = clock)]
+    clock: Option<NonZeroU64>,
 }
 
 /// How the RTL is built and simulated.
@@ -126,6 +137,12 @@ pub(super) fn channels(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Reads a clock in MHz; gives Hz.
+fn clock(text: &str) -> Result<NonZeroU64, String> {
+    let hz = text.parse().ok().map(|mhz: f64| (mhz * 1e6).round()).filter(|hz| (1e3..=1e12).contains(hz));
+    hz.and_then(|hz| NonZeroU64::new(hz as u64)).ok_or_else(|| "a clock has 0.001 to 1000000 MHz".to_owned())
+}
+
 impl DeviceArgs {
     /// Makes the device, without a graph.
     pub(super) fn open(&self) -> Result<Arc<dyn SamplerDevice>, CliError> {
@@ -139,6 +156,7 @@ impl SamplerArgs {
         match self.backend {
             Sampler::Golden => {
                 refuse("golden", KernelOptions::OWNERS, self.options.kernel.given())?;
+                refuse("golden", ModelOptions::OWNERS, self.options.model.given())?;
                 refuse("golden", RtlOptions::OWNERS, self.options.rtl.given())?;
                 Ok(None)
             }
@@ -153,11 +171,14 @@ impl Options {
         match backend {
             Backend::Model => {
                 refuse("model", RtlOptions::OWNERS, self.rtl.given())?;
-                let default = ModelOptions::default();
+                let default = model::ModelOptions::default();
                 let channels = self.kernel.channels.unwrap_or(default.channels);
-                Ok(Arc::new(SoftwareModel::new(ModelOptions { channels, ..default })?))
+                let timing =
+                    self.model.clock.map(|clock| TimingOptions { clock: Some(clock), ..TimingOptions::default() });
+                Ok(Arc::new(SoftwareModel::new(model::ModelOptions { channels, timing })?))
             }
             Backend::Rtl => {
+                refuse("rtl", ModelOptions::OWNERS, self.model.given())?;
                 if self.rtl.waves.is_some() && self.rtl.variant == Some(Variant::Fast) {
                     let sentence = "--variant fast has no waves, which have a variant of their own; leave it away";
                     return Err(CliError::Usage(sentence.to_owned()));
@@ -174,6 +195,15 @@ impl KernelOptions {
     /// An option that was given.
     fn given(&self) -> Option<&'static str> {
         self.channels.map(|_| "--channels")
+    }
+}
+
+impl ModelOptions {
+    const OWNERS: &str = "back end 'model'";
+
+    /// An option that was given.
+    fn given(&self) -> Option<&'static str> {
+        self.clock.map(|_| "--clock")
     }
 }
 
@@ -264,6 +294,10 @@ mod tests {
             assert_eq!(refusal(&format!("--backend golden {option}")), sentence.replace("'model'", "'golden'"));
         }
         assert_eq!(
+            refusal("--backend rtl --clock 10"),
+            "--clock is an option of back end 'model'; back end 'rtl' has none of that name"
+        );
+        assert_eq!(
             refusal("--backend golden --channels 2"),
             "--channels is an option of back ends 'model' and 'rtl'; back end 'golden' has none of that name"
         );
@@ -287,6 +321,16 @@ mod tests {
         let DeviceArgs { options, .. } = parse("--backend rtl");
         let (ours, default) = (options.rtl.with(&options.kernel), rtl::RtlOptions::default());
         assert_eq!(format!("{ours:?}"), format!("{default:?}"));
+    }
+
+    #[test]
+    fn the_model_can_be_as_slow_as_a_card() {
+        assert_eq!(clock("0.5"), Ok(NonZeroU64::new(500_000).unwrap()));
+        for text in ["0", "-3", "nan", "inf", "x", "1e7"] {
+            assert!(clock(text).is_err(), "{text}");
+        }
+        let device = parse::<DeviceArgs>("--clock 300").open().unwrap();
+        assert!(device.capabilities().has(hw::Feature::PredictedCycles));
     }
 
     #[test]

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs `cargo test ARG...`, and says once more at the end what has failed, as
+# that may stand thousands of lines further up.
+set -uo pipefail
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+cargo test "$@" 2>&1 | tee "$log"
+status=${PIPESTATUS[0]}
+
+if ((status != 0)); then
+    printf '\n== what has failed, once more\n'
+    # A test program ends with "failures:", what each has printed, their names, and its result. A program that crashes, or
+    # does not compile, has an error of cargo instead.
+    awk '/^     Running |^   Doc-tests /{program = $0}
+         /^failures:$/ && !inside{inside = 1; print program}
+         inside{print}
+         /^test result: FAILED/{inside = 0}
+         /^error/ || /^Caused by:/ || /^  process did/{print}' "$log"
+fi
+exit "$status"
