@@ -78,7 +78,7 @@ bench-rtl *args: _verilator _rust
             --profiles hbm,ideal,ddr4 --channels 1,2,4,8 "$@"
 
 # Measure how well sampling and consuming overlap, with a consumer that is as slow as the card; which is the model as slow as a card of so many MHz, since at full speed its kernels take turns on the processor
-bench-overlap clock="10" *args: _rust
+bench-overlap clock="5" *args: _rust
     @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated --clock "$1" \
         --graph gen:power-law:shape=products,scale=1/16,seed=1 "${@:2}"
 
