@@ -4,7 +4,10 @@
 use std::{
     ffi::CString,
     fmt,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -25,6 +28,15 @@ use crate::{
 
 /// Pause between two attempts at a card that another process has.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// Cards that this process has open.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a card is open: one that is in use, or one whose run did not end, so that its handles had to be left open. XRT crashes
+/// when a process ends normally that has open handles; leave it with [`super::end_at_once`] then.
+pub fn is_open() -> bool {
+    OPEN.load(Relaxed) > 0
+}
 
 /// An open card with its xclbin loaded.
 pub(super) struct Device {
@@ -53,6 +65,7 @@ impl Device {
         };
         let handle = opened.to(opening)?;
         // From here on it is closed again if anything fails.
+        OPEN.fetch_add(1, Relaxed);
         let mut device = Self { api, handle, mode, uuid: [0; 16], transfer_unit: image.transfer_unit() };
         let loading = || format!("load xclbin {} (made for {}) into {card}", image.path.display(), image.file.platform);
         let path = image.c_path()?;
@@ -68,6 +81,7 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         let _ = self.api.device_close(&self.handle); // nothing is left that could be done about it
+        OPEN.fetch_sub(1, Relaxed);
     }
 }
 
@@ -125,6 +139,9 @@ impl Kernel {
         let first_index = ARGS.len() - MAX_CHANNELS;
         let api = Arc::clone(&self.device.api);
         for (id, arg) in ARGS.iter().enumerate() {
+            if id > first_index && self.banks.is_unconnected(id) {
+                break; // XRT would complain aloud
+            }
             if arg.port.is_some() {
                 match api.argument_group(&self.handle, id) {
                     Ok(group) => self.groups[id] = Some(group),

@@ -93,6 +93,10 @@ impl UnitBanks {
         self.banks.get(argument).map_or(&[], Vec::as_slice)
     }
 
+    pub(super) fn is_unconnected(&self, argument: usize) -> bool {
+        self.of(argument).is_empty()
+    }
+
     pub(super) fn bytes(&self, argument: usize) -> u64 {
         match self.of(argument) {
             [] => u64::MAX,

@@ -3,10 +3,7 @@
 use std::{
     collections::HashMap,
     mem,
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -30,15 +27,6 @@ use crate::{
 /// Pauses between two looks at a run: at once at first, as most runs take microseconds, then longer and longer.
 const FIRST_PAUSE: Duration = Duration::from_micros(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(2);
-
-/// Whether handles of XRT were left open, which it does not survive at the end of the process.
-static ABANDONED: AtomicBool = AtomicBool::new(false);
-
-/// Whether a run did not end, so that handles of XRT had to be left open: closing them would crash the process, and so would its
-/// end. Leave it with [`super::end_at_once`] then.
-pub fn handles_were_abandoned() -> bool {
-    ABANDONED.load(Relaxed)
-}
 
 /// One SLR.
 pub(super) struct Lane {
@@ -176,7 +164,6 @@ impl State {
 
     fn abandon(&mut self) {
         if let Some(parts) = self.parts.take() {
-            ABANDONED.store(true, Relaxed);
             mem::forget(parts);
         }
     }

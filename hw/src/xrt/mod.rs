@@ -35,13 +35,13 @@ use crate::{
     Slr, registers,
 };
 use bo::BarBuffer;
+pub use device::is_open;
 use device::{Device, Kernel};
 pub use environment::Environment;
 use error::BACKEND;
 pub use error::{CallError, XrtError};
 use graph::Upload;
 use image::{Image, UnitBanks};
-pub use lane::handles_were_abandoned;
 use lane::{Lane, State};
 use outputs::{Bars, Outputs};
 use raw::Api;
@@ -145,7 +145,7 @@ impl XrtOptions {
 ///
 /// Results come into host memory through a region that is pinned for the card ([`MemorySpace::Host`]), or stay in card memory that
 /// others see through its BAR. A run that does not end leaves its SLR poisoned and its handles open, since XRT crashes when they
-/// are closed: see [`handles_were_abandoned`].
+/// are closed: see [`is_open`].
 pub struct XrtDevice {
     capabilities: Capabilities,
     watchdog: Duration,

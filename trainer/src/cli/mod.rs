@@ -18,10 +18,7 @@ mod source;
 mod train;
 mod verify;
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
@@ -86,6 +83,8 @@ enum CliError {
     Nodes(#[from] NodeListError),
     #[error(transparent)]
     Device(#[from] hw::DeviceError),
+    #[error("back end 'xrt': {0}")]
+    Xrt(#[from] hw::xrt::XrtError),
     #[error(transparent)]
     Sample(#[from] golden::SampleError),
     #[error(transparent)]
@@ -110,8 +109,8 @@ enum CliError {
     Output(io::Error),
 }
 
-/// Runs the command that the process was called with.
-pub fn main() -> ExitCode {
+/// Runs the command that the process was called with, and ends the process.
+pub fn main() -> ! {
     let done = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
@@ -121,14 +120,14 @@ pub fn main() -> ExitCode {
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };
-    match done {
-        Ok(Verdict::Success) => ExitCode::SUCCESS,
-        Ok(Verdict::Different) => ExitCode::from(1),
+    backend::exit(match done {
+        Ok(Verdict::Success) => 0,
+        Ok(Verdict::Different) => 1,
         Err(error) => {
             say(&format!("error: {error}{}", hint(&error)));
-            ExitCode::from(if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 })
+            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
         }
-    }
+    })
 }
 
 /// What would help.
