@@ -13,7 +13,7 @@ use super::{
     MAX_BUFFER_BYTES, XrtError,
     device::Device,
     environment::Mode,
-    error::Context,
+    error::{Context, PEER_TO_PEER_HELP},
     raw::{Buffer, Direction, Kind},
 };
 use crate::{DmaBuf, HostMemory, card::BURST_BYTES};
@@ -205,6 +205,10 @@ impl BarBuffer {
         let bytes = (len * size_of::<i32>()).max(1).next_multiple_of(PAGE_BYTES);
         let owned = Owned::new(device, &format!("{what} behind the BAR"), bytes, |device| {
             device.api.buffer(&device.handle, bytes, Kind::PeerToPeer, group)
+        });
+        let owned = owned.map_err(|error| match error {
+            XrtError::Call { doing, error, .. } => XrtError::Call { doing, error, help: PEER_TO_PEER_HELP },
+            other => other,
         })?;
         let bar = Arc::new(Self { owned, group });
         let mapped = device.api.map(KeepsBar(Arc::clone(&bar))).to(|| format!("map {what} through the card's BAR"))?;

@@ -135,7 +135,7 @@ pub(super) struct XrtOptions {
     /// Longest time of a mini-batch on the card [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     run_limit: Option<u64>,
-    /// A library in place of libxrt_coreutil.so.2
+    /// A library in place of `libxrt_coreutil.so.2`
     #[arg(long, value_name = "FILE.so")]
     xrt_library: Option<PathBuf>,
 }
