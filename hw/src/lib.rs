@@ -9,10 +9,12 @@
 pub mod card;
 mod device;
 mod error;
+pub mod kernel_xml;
 mod memory;
 pub mod registers;
 mod report;
 pub mod status;
+pub mod xclbin;
 
 pub use device::{Capabilities, Deadline, Feature, SLRS, SamplerDevice, Slot, Slr};
 pub use error::{BusAccess, DeviceError};
