@@ -124,6 +124,10 @@ model-check: _rust
 hw-build *args:
     @hw/vitis/build.sh "$@"
 
+# Try an xclbin on this machine's card, and compare what it samples with the reference (docs/alveo.md): `./just hw-verify [XCLBIN]`
+hw-verify *args: _rust
+    @hw/vitis/verify.sh "$@"
+
 # Check licences and advisories of all dependencies (needs cargo-deny)
 deny: _rust
     @cargo deny --version >/dev/null 2>&1 || \

@@ -192,6 +192,71 @@ fn a_second_build_for_the_same_board_waits_for_nobody() {
     assert!(words(&output).contains("another build for this board is running"), "{}", words(&output));
 }
 
+/// The verify script with a stand-in for `trisage`, and a machine with XRT and a card unless `environment` says otherwise.
+fn verify(machine: &Machine, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    fs::create_dir_all(machine.path("xrt/lib")).unwrap();
+    fs::write(machine.path("xrt/lib/libxrt_core.so.2"), "").unwrap();
+    fs::create_dir_all(machine.path("sys/bus/pci/drivers/xocl/0000:03:00.1")).unwrap();
+    machine.tool("trisage", "echo \"$*\" >>\"$TOLD\"; [[ $1 != \"${FAIL:-}\" ]]");
+    Command::new("bash")
+        .arg(ours("vitis/verify.sh"))
+        .args(arguments)
+        .env("TRISAGE_VITIS_OUT", machine.path("out"))
+        .env("TRISAGE_PROGRAM", machine.path("bin/trisage"))
+        .env("TRISAGE_SYSFS", machine.path("sys"))
+        .env("XILINX_XRT", machine.path("xrt"))
+        .env("TOLD", machine.path("told"))
+        .env_remove("XCL_EMULATION_MODE")
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_machine_that_cannot_try_a_card_is_told_why() {
+    let machine = Machine::new();
+    let refused = |arguments: &[&str], environment: &[(&str, &str)], sentence: &str| {
+        let output = verify(&machine, arguments, environment);
+        let why = words(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} {environment:?}: {why}");
+        assert!(why.contains(sentence) && why.trim_end().lines().count() == 1, "{arguments:?} {environment:?}: {why}");
+        assert!(!machine.path("told").exists());
+    };
+    refused(&[], &[], "there is no xclbin under target/vitis");
+    refused(&["/nowhere.xclbin"], &[], "the xclbin /nowhere.xclbin does not exist");
+    fs::create_dir_all(machine.path("out/u280")).unwrap();
+    fs::write(machine.path("out/u280/a-hw_emu.xclbin"), "").unwrap();
+    refused(&[], &[], "there is no xclbin under target/vitis");
+    fs::write(machine.path("out/u280/a.xclbin"), "").unwrap();
+    refused(&[], &[("XCL_EMULATION_MODE", "sw_emu")], "XCL_EMULATION_MODE is 'sw_emu'");
+    refused(&[], &[("XILINX_XRT", "")], "XILINX_XRT is not set");
+    refused(&[], &[("XILINX_XRT", "/nowhere")], "/nowhere/lib/libxrt_core.so.2, does not exist");
+    refused(&[], &[("TRISAGE_SYSFS", "/nowhere")], "XRT's driver xocl has no card");
+    fs::write(machine.path("out/u280/b.xclbin"), "").unwrap();
+    refused(&[], &[], "there are 2 xclbins under target/vitis");
+}
+
+#[test]
+fn a_card_is_validated_and_then_compared_with_the_reference() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("out/u280")).unwrap();
+    fs::write(machine.path("out/u280/a.xclbin"), "").unwrap();
+    let output = verify(&machine, &[], &[]);
+    assert!(output.status.success(), "{}", words(&output));
+    let told = fs::read_to_string(machine.path("told")).unwrap();
+    let commands: Vec<&str> = told.lines().collect();
+    assert!(commands[0].starts_with("device validate --xclbin ") && commands[0].ends_with("/out/u280/a.xclbin"));
+    assert_eq!(commands.len(), 6, "{told}");
+    assert!(commands[1..].iter().all(|command| command.starts_with("verify --backend xrt --xclbin ")), "{told}");
+    // Options go to all of them, and the first failure ends it.
+    fs::remove_file(machine.path("told")).unwrap();
+    let xclbin = machine.path("out/u280/a.xclbin");
+    let output = verify(&machine, &[xclbin.to_str().unwrap(), "--card", "1"], &[("FAIL", "verify")]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = fs::read_to_string(machine.path("told")).unwrap();
+    assert_eq!(told.lines().filter(|command| command.contains(".xclbin --card 1")).count(), 2, "{told}");
+}
+
 #[test]
 fn shellcheck_finds_nothing() {
     let scripts: Vec<PathBuf> =
