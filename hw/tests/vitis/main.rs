@@ -1,6 +1,7 @@
 //! What can be known of the build for a card without Vitis: that `kernel.xml`, wrapper, link files and packaging script agree with
 //! the RTL, the register map and the boards, and that the scripts refuse what they have to. Each check is shown to fail, too.
 
+mod guide;
 mod interfaces;
 mod links;
 mod packaging;
