@@ -1,14 +1,11 @@
 //! Reads a link file of `v++` (UG1702 "--connectivity Options") and checks it against a board and the kernel's ports, before
 //! hours of linking are spent on it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     SLRS,
-    board::Board,
+    board::{Bank, Board},
     card::Port,
     kernel_xml::{KERNEL, UNITS, port_name},
     pins::reads_at_random,
@@ -81,7 +78,8 @@ impl LinkFile {
     pub fn check(&self, board: &Board) -> Result<(), String> {
         let mut wrong = BTreeSet::new();
         if self.kernels != BTreeMap::from([(KERNEL.to_owned(), SLRS as u32)]) {
-            wrong.insert(format!("nk has to be {KERNEL}:{SLRS}, and is {:?}", self.kernels));
+            let found: Vec<String> = self.kernels.iter().map(|(kernel, count)| format!("{kernel}:{count}")).collect();
+            wrong.insert(format!("nk has to be {KERNEL}:{SLRS} alone, and is '{}'", found.join(" ")));
         }
         let named = self.slrs.iter().map(|(unit, _)| unit).chain(self.ports.iter().map(|(unit, ..)| unit));
         wrong.extend(
@@ -90,7 +88,7 @@ impl LinkFile {
         for (slr, unit) in UNITS.into_iter().enumerate() {
             let places: Vec<_> = self.slrs.iter().filter(|(of, _)| of == unit).map(|(_, place)| place).collect();
             if places != [&format!("SLR{slr}")] {
-                wrong.insert(format!("{unit} has to be in SLR{slr} once, and is in {places:?}"));
+                wrong.insert(format!("{unit} has to be in SLR{slr} once; the lines for it say {places:?}"));
             }
             self.check_ports(board, slr, unit, &mut wrong);
         }
@@ -129,28 +127,22 @@ impl LinkFile {
         let random: Vec<String> = board.ports().filter(|&port| reads_at_random(port)).map(port_name).collect();
         let mut users: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
         for (unit, port, memory) in &self.ports {
-            let known =
-                (0..board.bank_slr.len()).find(|&bank| board.bank_name(crate::board::Bank(bank as u8)) == *memory);
-            let Some(bank) = known else {
+            users.entry(memory).or_default().push((unit, port));
+            let mut banks = (0_u8..).zip(board.bank_slr);
+            let Some((_, &slr)) = banks.find(|&(bank, _)| board.bank_name(Bank(bank)) == *memory) else {
                 wrong.insert(format!("{unit}.{port}: the {board} has no bank {memory}"));
                 continue;
             };
-            users.entry(memory).or_default().push((unit, port));
-            let place = UNITS.iter().position(|of| of == unit);
-            if board.one_bank_a_kernel() && place != Some(usize::from(board.bank_slr[bank])) {
-                wrong.insert(format!("{unit}.{port}: {memory} is at SLR{}, not at the kernel's", board.bank_slr[bank]));
+            if board.one_bank_a_kernel() && UNITS.iter().position(|of| of == unit) != Some(usize::from(slr)) {
+                wrong.insert(format!("{unit}.{port}: {memory} is at SLR{slr}, not at the kernel's"));
             }
         }
         for (memory, users) in users {
             let reads = users.iter().any(|(_, port)| random.iter().any(|name| name == port));
-            let alone =
-                users.len() == 1 || board.one_bank_a_kernel() && users.iter().all(|(unit, _)| *unit == users[0].0);
-            if reads && !alone {
-                let list = users.iter().fold(String::new(), |mut list, (unit, port)| {
-                    let _ = write!(list, " {unit}.{port}");
-                    list
-                });
-                wrong.insert(format!("{memory} is read at random and has other users:{list}"));
+            let one_kernel = users.iter().all(|(unit, _)| *unit == users[0].0);
+            if reads && users.len() > 1 && !(board.one_bank_a_kernel() && one_kernel) {
+                let list: Vec<String> = users.iter().map(|(unit, port)| format!("{unit}.{port}")).collect();
+                wrong.insert(format!("{memory} is read at random and has other users: {}", list.join(" ")));
             }
         }
     }

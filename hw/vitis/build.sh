@@ -95,16 +95,16 @@ run() {
 }
 
 say "packaging the kernel with $channels index channels"
-run "$work/logs/vivado.log" vivado -mode batch -nojournal -nolog -source "$root/hw/vitis/package.tcl" \
+run "$work/package.log" vivado -mode batch -nojournal -nolog -source "$root/hw/vitis/package.tcl" \
     -tclargs "$root/hw/rtl/files.f" "$work/kernel" "$work" "$work/trisage_sampler.xo"
-[[ -s $work/trisage_sampler.xo ]] || fail "Vivado made no trisage_sampler.xo; its output is in $work/logs/vivado.log"
+[[ -s $work/trisage_sampler.xo ]] || fail "Vivado made no trisage_sampler.xo; its output is in $work/package.log"
 
 say "linking for $platform at $mhz MHz, target $target; this takes hours"
-run "$work/logs/v++.log" v++ --link --target "$target" --platform "$platform" --config "$link" --kernel_frequency "$mhz" \
+run "$work/link.log" v++ --link --target "$target" --platform "$platform" --config "$link" --kernel_frequency "$mhz" \
     --temp_dir "$work/temp" --log_dir "$work/logs" --report_dir "$work/reports" \
     --output "$work/$name.xclbin" "$work/trisage_sampler.xo"
-[[ -s $work/$name.xclbin ]] || fail "v++ made no xclbin; its output is in $work/logs/v++.log"
-[[ $target == hw ]] || run "$work/logs/emconfigutil.log" emconfigutil --platform "$platform" --nd 1 --od "$work"
+[[ -s $work/$name.xclbin ]] || fail "v++ made no xclbin; its output is in $work/link.log"
+[[ $target == hw ]] || run "$work/emconfig.log" emconfigutil --platform "$platform" --nd 1 --od "$work"
 
 [[ $target == hw ]] || mv "$work/emconfig.json" "$out/emconfig.json"
 mv "$work/$name.xclbin" "$out/$name.xclbin"

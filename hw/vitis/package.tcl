@@ -26,6 +26,9 @@ proc rtl_sources {file_list} {
   return $paths
 }
 
+if {[get_parts -quiet $kernel_part] eq ""} {
+  error "this Vivado does not have the device $kernel_part; add it with the installer of Vitis"
+}
 create_project -force $kernel_name [file join $work project] -part $kernel_part
 add_files -norecurse [rtl_sources $file_list]
 add_files -norecurse [list [file join [file dirname $file_list] assert.svh] [file join $generated $kernel_top.v]]

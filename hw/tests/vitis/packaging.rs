@@ -195,6 +195,10 @@ fn each_mistake_in_the_script_is_noticed() {
     generate(&U200, other.path());
     let done = run(&U200, &ours("vitis/package.tcl"), other.path()).unwrap();
     assert!(check(&U280, &done, other.path()).is_err());
+    // A Vivado without the device.
+    fs::write(&changed, format!("set env(NO_PARTS) 1\n{script}")).unwrap();
+    let why = run(&U280, &changed, folder.path()).unwrap_err();
+    assert!(why.contains("does not have the device xcu280-fsvh2892-2L-e"), "{why}");
     // Vivado's Tcl is 8.5 in older releases.
     assert!(!script.contains("lmap"));
 }

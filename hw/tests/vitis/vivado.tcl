@@ -28,6 +28,7 @@ proc find {arguments object} {
   error "there is no object '$object'"
 }
 
+proc get_parts {args} { return [expr {[info exists ::env(NO_PARTS)] ? "" : [lindex $args end]}] }
 proc create_project {args} { told project [lindex $args 1] [option -part $args] }
 proc close_project {args} { told close_project }
 proc current_fileset {} { return fileset }
