@@ -6,13 +6,19 @@
 
 #![forbid(unsafe_code)]
 
+pub mod board;
 pub mod card;
 mod device;
 mod error;
+pub mod kernel_xml;
+pub mod link;
 mod memory;
+pub mod package;
+pub mod pins;
 pub mod registers;
 mod report;
 pub mod status;
+pub mod xclbin;
 
 pub use device::{Capabilities, Deadline, Feature, SLRS, SamplerDevice, Slot, Slr};
 pub use error::{BusAccess, DeviceError};
