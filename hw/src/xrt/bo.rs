@@ -154,12 +154,16 @@ impl SharedBuffer {
     ) -> Result<Self, XrtError> {
         let bytes = memory.bytes();
         let owned = Owned::new(device, what, bytes, |device| device.api.shared_buffer(&device.handle, memory, group))?;
-        let whole = 0..bytes;
-        device
-            .api
-            .sync(&owned.buffer, Direction::ToDevice, whole)
-            .to(|| format!("initialise {what} in card memory"))?;
-        Ok(Self { owned, group })
+        let shared = Self { owned, group };
+        shared.give()?;
+        Ok(shared)
+    }
+
+    /// Lets the card have all that the host holds.
+    pub(super) fn give(&self) -> Result<(), XrtError> {
+        let Owned { buffer, device } = &self.owned;
+        let bytes = buffer.bytes();
+        device.api.sync(buffer, Direction::ToDevice, 0..bytes).to(|| format!("write {bytes} bytes into card memory"))
     }
 
     /// Lets the host have the first bytes that the card has written.

@@ -183,6 +183,11 @@ impl Kernel {
         self.banks.bytes(argument)
     }
 
+    /// Their names.
+    pub(super) fn bank_names(&self, argument: usize) -> String {
+        self.banks.names(argument)
+    }
+
     /// Looks whether a buffer lies in the memory that an argument reaches. Emulations place buffers where they like.
     pub(super) fn check_bank(&self, argument: usize, buffer: &dyn Placed) -> Result<(), XrtError> {
         let (slr, name) = (self.slr, ARGS[argument].name);
@@ -314,7 +319,7 @@ fn c_string(text: &str) -> CString {
     CString::new(bytes).unwrap_or_default() // never: there is no 0 in it
 }
 
-fn hex(uuid: &[u8; 16]) -> String {
+pub(super) fn hex(uuid: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*uuid))
 }
 
