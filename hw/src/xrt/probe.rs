@@ -9,6 +9,8 @@ use std::{
 use super::{
     XrtDevice, XrtError,
     bo::{BarBuffer, SharedBuffer},
+    environment::Mode,
+    error::BACKEND,
 };
 use crate::{
     DeviceError, HostMemory, SLRS, Slr,
@@ -98,6 +100,10 @@ impl XrtDevice {
     pub fn measure(&self, bytes: usize) -> Result<Rates, DeviceError> {
         let mut state = self.lane(Slr::ALL[0]).lock();
         let kernel = &state.idle()?.run.kernel;
+        if kernel.device.mode == Mode::Noop {
+            let message = "in XRT's noop mode nothing is moved, so nothing can be measured".to_owned();
+            return Err(DeviceError::Backend { backend: BACKEND, message });
+        }
         let group = kernel.group(id_of("samples"))?;
         let memory = Arc::new(HostMemory::new(bytes.div_ceil(size_of::<i32>())));
         let bytes = memory.bytes();
