@@ -7,6 +7,7 @@ mod accelerator;
 mod backend;
 mod bench;
 mod dataset;
+mod emulate;
 mod faults;
 mod graph;
 mod interrupt;
@@ -52,6 +53,11 @@ enum Command {
     /// Prepare the RTL for simulation
     #[command(subcommand)]
     Rtl(rtl::RtlCommand),
+    /// Run a command with an emulated card, which AMD's XRT takes for a real one
+    Emulate(emulate::EmulateArgs),
+    /// Be the emulated card; XRT starts this
+    #[command(hide = true)]
+    EmulateCard(emulate::CardArgs),
     /// Measure or foretell how fast kernels are
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -103,6 +109,10 @@ enum CliError {
     #[error(transparent)]
     Train(#[from] crate::train::TrainError),
     #[error(transparent)]
+    Environment(#[from] sim::emulated::EnvironmentError),
+    #[error(transparent)]
+    Serve(#[from] sim::emulated::ServeError),
+    #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
     #[error("{0}")]
     Usage(String),
@@ -118,6 +128,11 @@ pub fn main() -> ExitCode {
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
         Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
+        Command::Emulate(args) => match emulate::run(&args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Command::EmulateCard(args) => emulate::card(&args).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };

@@ -49,6 +49,16 @@ impl<S: AddressSpace> Clocked<S> {
         }
     }
 
+    /// The SLR that it stands for.
+    pub(in crate::rtl) fn slr(&self) -> Slr {
+        self.slr
+    }
+
+    /// Clock cycles since it was made.
+    pub(in crate::rtl) fn cycles(&self) -> u64 {
+        self.cycle
+    }
+
     /// Gives it this memory in place of any other.
     pub(in crate::rtl) fn set_memory(&mut self, space: S) {
         self.memory = Some(Memory::new(space, self.options.channels, &self.options.memory_options()));

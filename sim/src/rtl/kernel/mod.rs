@@ -55,6 +55,6 @@ impl RtlKernel {
 
     /// Clock cycles since the kernel was made.
     pub(super) fn cycles(&self) -> u64 {
-        self.core.cycle
+        self.core.cycles()
     }
 }
