@@ -17,7 +17,7 @@ use super::{
 use crate::rtl::RtlOptions;
 
 /// XRT listens soon after it has started the process.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Serves the XRT that has started this process, until it closes the card. What was wrong is kept in the environment's folder.

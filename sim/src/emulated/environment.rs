@@ -275,14 +275,14 @@ impl Group {
 
 fn code_of(status: ExitStatus) -> u8 {
     let signalled = || 128 + status.signal().unwrap_or_default();
-    status.code().unwrap_or_else(signalled) as u8
+    status.code().unwrap_or_else(signalled).try_into().unwrap_or(u8::MAX)
 }
 
-/// Where libraries of XRT may be, the best place first.
+/// Where libraries of XRT may be: where the user says, or in any of the usual places.
 fn folders() -> Vec<PathBuf> {
-    let own = env::var_os("XILINX_XRT").map(|folder| PathBuf::from(folder).join("lib"));
-    let usual = ["/opt/xilinx/xrt/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
-    own.into_iter().chain(usual.map(PathBuf::from)).collect()
+    let usual =
+        || ["/opt/xilinx/xrt/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"].map(PathBuf::from).into();
+    env::var_os("XILINX_XRT").map_or_else(usual, |own| vec![PathBuf::from(own).join("lib")])
 }
 
 /// The libraries that XRT loads, all from one folder.
@@ -344,9 +344,8 @@ mod tests {
     #[test]
     fn a_shell_takes_a_quoted_word_as_it_was() {
         let word = OsStr::new("it's $HOME \"x\"");
-        let output =
-            Command::new("sh").arg("-c").arg(format!("printf %s {}", String::from_utf8(quoted(word)).unwrap()));
-        let mut output = output;
-        assert_eq!(output.output().unwrap().stdout, word.as_encoded_bytes());
+        let script = format!("printf %s {}", String::from_utf8(quoted(word)).unwrap());
+        let output = Command::new("sh").arg("-c").arg(script).output().unwrap();
+        assert_eq!(output.stdout, word.as_encoded_bytes());
     }
 }

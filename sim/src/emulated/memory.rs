@@ -56,7 +56,7 @@ impl CardMemory {
     pub(crate) fn alloc(&mut self, address: u64, bytes: u64, shared: bool) -> Result<Option<PathBuf>, String> {
         let whole = bytes.max(1).checked_next_multiple_of(PAGE).filter(|bytes| {
             let end = address.checked_add(*bytes);
-            address % PAGE == 0 && end.is_some_and(|end| end <= self.size && self.is_free(address..end))
+            address.is_multiple_of(PAGE) && end.is_some_and(|end| end <= self.size && self.is_free(address..end))
         });
         let Some(whole) = whole else {
             return Err(format!("a buffer of {bytes} bytes at {address:#x} is not free pages of the card"));
@@ -97,24 +97,24 @@ impl CardMemory {
     ///
     /// # Errors
     /// Why it cannot.
-    pub(crate) fn import(&mut self, address: u64, path: &Path) -> Result<(), String> {
+    pub(crate) fn import(&mut self, address: u64, path: &str) -> Result<(), String> {
         let file = self.open(path)?;
         let buffer = self.buffers.get_mut(&address).ok_or_else(|| format!("there is no buffer at {address:#x}"))?;
         let have = file.metadata().map_or(0, |metadata| metadata.len());
         if have < buffer.bytes {
-            return Err(format!("{} has {have} bytes, and the buffer {}", path.display(), buffer.bytes));
+            return Err(format!("{path:?} has {have} bytes, and the buffer {}", buffer.bytes));
         }
         buffer.backing = Backing::File(file);
         Ok(())
     }
 
     /// One of our own files: nobody makes this process touch any other.
-    pub(crate) fn open(&self, path: &Path) -> Result<File, String> {
-        if path.parent() != Some(&self.folder) || !path.exists() {
-            return Err(format!("{} is no buffer that was given out", path.display()));
+    pub(crate) fn open(&self, path: &str) -> Result<File, String> {
+        if Path::new(path).parent() != Some(&self.folder) || !Path::new(path).exists() {
+            return Err(format!("{path:?} is no buffer that was given out"));
         }
         let opened = OpenOptions::new().read(true).write(true).open(path);
-        opened.map_err(|error| format!("{} cannot be opened: {error}", path.display()))
+        opened.map_err(|error| format!("{path:?} cannot be opened: {error}"))
     }
 
     /// The buffer in which so many bytes from `address` on lie, and their offset in it.
@@ -241,11 +241,11 @@ mod tests {
         let mut memory = memory(folder.path());
         let path = memory.alloc(0, 4096, true).unwrap().unwrap();
         memory.alloc(0x1000, 4096, false).unwrap();
-        memory.import(0x1000, &path).unwrap();
+        memory.import(0x1000, path.to_str().unwrap()).unwrap();
         assert!(memory.write(0x1010, b"seen"));
         assert_eq!(&fs::read(&path).unwrap()[0x10..0x14], b"seen");
-        let refused = |memory: &mut CardMemory, path: &str| memory.import(0x1000, Path::new(path)).unwrap_err();
-        assert_eq!(refused(&mut memory, "/etc/passwd"), "/etc/passwd is no buffer that was given out");
+        let refused = |memory: &mut CardMemory, path: &str| memory.import(0x1000, path).unwrap_err();
+        assert_eq!(refused(&mut memory, "/etc/passwd"), "\"/etc/passwd\" is no buffer that was given out");
         let around = folder.path().join("../x").display().to_string();
         assert!(refused(&mut memory, &around).contains("is no buffer"));
         drop(memory);

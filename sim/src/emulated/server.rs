@@ -87,8 +87,8 @@ impl Server {
                 lock(&self.memory).free(request.decode::<Alloc>()?.address);
                 Ok(Reply::done())
             }
-            api::HOST_TO_DEVICE => self.to_device(&request.decode()?),
-            api::DEVICE_TO_HOST => self.to_host(&request.decode()?),
+            api::HOST_TO_DEVICE => self.copy_in(&request.decode()?),
+            api::DEVICE_TO_HOST => self.copy_out(&request.decode()?),
             api::WRITE_KERNEL => self.write_kernel(&request.decode()?),
             api::READ_KERNEL => self.read_kernel(&request.decode()?),
             api::REG_WRITE => {
@@ -103,7 +103,7 @@ impl Server {
             api::COPY_BO => self.copy_bo(&request.decode()?),
             api::IMPORT_BO => {
                 let ImportBo { file, address } = request.decode()?;
-                lock(&self.memory).import(address, Path::new(&file)).map(|()| Reply::done())
+                lock(&self.memory).import(address, &file).map(|()| Reply::done())
             }
             _ => Ok(Reply::done()),
         };
@@ -119,7 +119,7 @@ impl Server {
         Ok(Reply { value: 1, data: path.map(|path| path.display().to_string().into_bytes()) })
     }
 
-    fn to_device(&mut self, request: &ToDevice) -> Result<Reply, String> {
+    fn copy_in(&mut self, request: &ToDevice) -> Result<Reply, String> {
         let ToDevice { address, data } = request;
         if !lock(&self.memory).write(*address, data) {
             return Err(format!("a copy of {} bytes to {address:#x} goes where no buffer is", data.len()));
@@ -127,7 +127,7 @@ impl Server {
         Ok(Reply { value: data.len() as u64, data: None })
     }
 
-    fn to_host(&mut self, request: &ToHost) -> Result<Reply, String> {
+    fn copy_out(&mut self, request: &ToHost) -> Result<Reply, String> {
         let ToHost { address, bytes } = *request;
         if bytes > MAX_MESSAGE / 2 || !lock(&self.memory).holds(address, bytes) {
             return Err(format!("a copy of {bytes} bytes from {address:#x} begins or ends where no buffer is"));
@@ -142,7 +142,8 @@ impl Server {
     /// The kernel whose registers have this address, and the offset of the register.
     fn unit(&mut self, address: u64) -> Result<(&mut dyn Registers, u32), String> {
         let slr = Slr::ALL.into_iter().find(|slr| address.wrapping_sub(Card::registers(*slr)) < UNIT_RANGE);
-        let slr = slr.filter(|_| address % 4 == 0).ok_or_else(|| format!("there is no register at {address:#x}"))?;
+        let slr =
+            slr.filter(|_| address.is_multiple_of(4)).ok_or_else(|| format!("there is no register at {address:#x}"))?;
         Ok((self.units[slr.index()].as_mut(), (address - Card::registers(slr)) as u32))
     }
 
@@ -172,8 +173,11 @@ impl Server {
         }
         let mut data = vec![0; *bytes as usize];
         memory.read(address, &mut data);
-        let written = memory.open(Path::new(file))?.write_all_at(&data, *to_offset);
-        written.map_err(|error| format!("{file} cannot be written: {error}"))?;
+        let written = memory.open(file)?.write_all_at(&data, *to_offset);
+        written.map_err(|error| format!("{file:?} cannot be written: {error}"))?;
         Ok(Reply::done())
     }
 }
+
+#[cfg(test)]
+mod tests;

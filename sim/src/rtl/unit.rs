@@ -9,7 +9,8 @@ use verilator_sys::{Model, ModelLibrary, build};
 use super::{BACKEND, axi::AddressSpace, control::Access, kernel::Clocked, options::RtlOptions};
 use crate::{emulated::Registers, worker::Cancel};
 
-/// Cycles that pass while the host waits for a register of a kernel that runs: a read over PCIe takes about a microsecond.
+/// Cycles that pass while the host waits for a register of a kernel that runs: a read over the bus to the host takes about a
+/// microsecond.
 /// A kernel has no other time than this, so how many cycles a run takes does not depend on how fast the host is.
 const ROUND_TRIP_CYCLES: u32 = 300;
 

@@ -209,13 +209,11 @@ fn fetch(port: Port, space: &dyn AddressSpace, bus: &mut Bus, address: u64, faul
     if fault != Response::Okay {
         return (GARBAGE, fault);
     }
-    match space.read(port, address) {
-        Some(line) => (line, Response::Okay),
-        None => {
-            bus.stray(port, BusAccess::Read, address);
-            (GARBAGE, Response::DecErr)
-        }
+    if let Some(line) = space.read(port, address) {
+        return (line, Response::Okay);
     }
+    bus.stray(port, BusAccess::Read, address);
+    (GARBAGE, Response::DecErr)
 }
 
 /// An address as the log has it.
