@@ -1,6 +1,6 @@
 //! `trisage emulate`: a command runs with a card that XRT takes for one; and the process that XRT starts for it.
 
-use std::{env, ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{env, ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use sim::{
@@ -33,7 +33,7 @@ pub(super) struct EmulateArgs {
     /// Say why and succeed if XRT is not installed
     #[arg(long)]
     skip_without_xrt: bool,
-    /// The command; TRISAGE_XCLBIN names the card's xclbin in its environment
+    /// The command, of which 'trisage' is this program; {xclbin} stands for the card's xclbin, which TRISAGE_XCLBIN names as well
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -62,18 +62,18 @@ impl CardArgs {
 }
 
 /// Runs the command, and ends as it did.
-pub(super) fn run(args: &EmulateArgs) -> Result<ExitCode, CliError> {
+pub(super) fn run(args: &EmulateArgs) -> Result<u8, CliError> {
     let shim = match args.shim {
         Shim::SwEmu => emulated::Shim::SoftwareEmulation,
         Shim::Noop => emulated::Shim::Noop,
     };
     let own =
         env::current_exe().map_err(|error| CliError::Usage(format!("cannot find this program itself: {error}")))?;
-    let device: Vec<_> = std::iter::once(own.into_os_string()).chain(args.card.words()).collect();
+    let device: Vec<_> = std::iter::once(own.clone().into_os_string()).chain(args.card.words()).collect();
     let environment = match Environment::new(shim, Card::new(args.card.channels), &args.folder, &device) {
         Err(EnvironmentError::Missing(missing)) if args.skip_without_xrt => {
             say(&format!("skipped: {missing}"));
-            return Ok(ExitCode::SUCCESS);
+            return Ok(0);
         }
         made => made?,
     };
@@ -81,8 +81,10 @@ pub(super) fn run(args: &EmulateArgs) -> Result<ExitCode, CliError> {
         // XRT does not wait for a compiler.
         build::compile(&args.card.rtl().model_spec()?, &say)?;
     }
-    let [program, arguments @ ..] = &args.command[..] else { unreachable!("clap asks for a command") };
-    Ok(ExitCode::from(environment.run(program, arguments)?))
+    let replaced = |word: &OsString| if word == "{xclbin}" { environment.xclbin().into() } else { word.clone() };
+    let mut words = args.command.iter().map(replaced);
+    let program = words.next().filter(|program| program != "trisage").unwrap_or_else(|| own.into());
+    Ok(environment.run(&program, &words.collect::<Vec<_>>())?)
 }
 
 /// Is the card, for the XRT that has started this process.

@@ -19,10 +19,7 @@ mod source;
 mod train;
 mod verify;
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
@@ -71,6 +68,8 @@ enum Command {
 enum Verdict {
     Success,
     Different,
+    /// As the command did that was run.
+    Ended(u8),
 }
 
 /// Why a command could not be done: one sentence.
@@ -92,6 +91,8 @@ enum CliError {
     Nodes(#[from] NodeListError),
     #[error(transparent)]
     Device(#[from] hw::DeviceError),
+    #[error("back end 'xrt': {0}")]
+    Xrt(#[from] hw::xrt::XrtError),
     #[error(transparent)]
     Sample(#[from] golden::SampleError),
     #[error(transparent)]
@@ -120,30 +121,28 @@ enum CliError {
     Output(io::Error),
 }
 
-/// Runs the command that the process was called with.
-pub fn main() -> ExitCode {
+/// Runs the command that the process was called with, and ends the process.
+pub fn main() -> ! {
     let done = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
         Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
-        Command::Emulate(args) => match emulate::run(&args) {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
+        Command::Emulate(args) => emulate::run(&args).map(Verdict::Ended),
         Command::EmulateCard(args) => emulate::card(&args).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };
-    match done {
-        Ok(Verdict::Success) => ExitCode::SUCCESS,
-        Ok(Verdict::Different) => ExitCode::from(1),
+    backend::exit(match done {
+        Ok(Verdict::Success) => 0,
+        Ok(Verdict::Different) => 1,
+        Ok(Verdict::Ended(code)) => code,
         Err(error) => {
             say(&format!("error: {error}{}", hint(&error)));
-            ExitCode::from(if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 })
+            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
         }
-    }
+    })
 }
 
 /// What would help.

@@ -84,21 +84,7 @@ impl RtlKernel {
     }
 
     fn arguments(&mut self, job: &Job) -> KernelArgs {
-        let request = &job.request;
-        let mut args = KernelArgs {
-            seed: request.seed,
-            minibatch: request.minibatch,
-            num_nodes: job.graph.nodes() as u32,
-            num_edges: job.graph.edges() as u32,
-            num_seeds: request.seeds.len() as u32,
-            num_hops: request.fanouts.len() as u32,
-            node_capacity: job.outputs.capacity.nodes.try_into().unwrap_or(u32::MAX),
-            edge_capacity: job.outputs.capacity.edges.try_into().unwrap_or(u32::MAX),
-            ..KernelArgs::default()
-        };
-        for (register, &fanout) in args.fanouts.iter_mut().zip(&request.fanouts) {
-            *register = registers::fanout_register(fanout);
-        }
+        let mut args = KernelArgs::of(&job.request, &job.graph, job.outputs.capacity);
         self.memory().space.fill_bases(&mut args);
         args
     }
