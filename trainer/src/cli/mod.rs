@@ -8,6 +8,7 @@ mod backend;
 mod bench;
 mod dataset;
 mod device;
+mod emulate;
 mod faults;
 mod graph;
 mod interrupt;
@@ -53,6 +54,11 @@ enum Command {
     /// Prepare the RTL for simulation
     #[command(subcommand)]
     Rtl(rtl::RtlCommand),
+    /// Run a command with an emulated card, which AMD's XRT takes for a real one
+    Emulate(emulate::EmulateArgs),
+    /// Be the emulated card; XRT starts this
+    #[command(hide = true)]
+    EmulateCard(emulate::CardArgs),
     /// Measure or foretell how fast kernels are
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -66,6 +72,8 @@ enum Command {
 enum Verdict {
     Success,
     Different,
+    /// As the command did that was run.
+    Ended(u8),
 }
 
 /// Why a command could not be done: one sentence.
@@ -106,6 +114,10 @@ enum CliError {
     #[error(transparent)]
     Train(#[from] crate::train::TrainError),
     #[error(transparent)]
+    Environment(#[from] sim::emulated::EnvironmentError),
+    #[error(transparent)]
+    Serve(#[from] sim::emulated::ServeError),
+    #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
     #[error("{0}")]
     Usage(String),
@@ -122,12 +134,15 @@ pub fn main() -> ! {
         Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
         Command::Device(command) => device::run(&command),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
+        Command::Emulate(args) => emulate::run(&args).map(Verdict::Ended),
+        Command::EmulateCard(args) => emulate::card(&args).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };
     backend::exit(match done {
         Ok(Verdict::Success) => 0,
         Ok(Verdict::Different) => 1,
+        Ok(Verdict::Ended(code)) => code,
         Err(error) => {
             say(&format!("error: {error}{}", hint(&error)));
             if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
