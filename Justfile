@@ -56,12 +56,18 @@ lint: _rust _libtorch && rtl-lint
     cargo clippy --locked -p trainer --features cuda --all-targets -- -D warnings
     {{ libtorch }} cargo clippy --locked -p trainer --features torch --all-targets -- -D warnings
 
-# Lint the RTL and the benches of its modules with Verilator
-rtl-lint: _verilator
+# Lint the RTL, the benches of its modules, and the wrappers that it is packaged with, with Verilator
+rtl-lint: _verilator _rust
     @waivers=hw/rtl/lint.vlt; [[ -e $waivers ]] || waivers=; \
         {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl --top-module trisage_sampler $waivers -F hw/rtl/files.f; \
         {{ verilator }} verilator --lint-only -Wall --quiet -Ihw/rtl -Ihw/bench --top-module module_bench \
-            $waivers hw/bench/lint.vlt -F hw/rtl/files.f -F hw/bench/files.f
+            $waivers hw/bench/lint.vlt -F hw/rtl/files.f -F hw/bench/files.f; \
+        for board in u200 u280 u55c; do \
+            mkdir -p target/lint/$board; \
+            cargo run --quiet --release -p hw --bin kernel-files -- $board hw/vitis/$board.cfg target/lint/$board; \
+            {{ verilator }} verilator --lint-only -Wall -Wno-PINCONNECTEMPTY -Wno-SYMRSVDWORD --quiet -Ihw/rtl \
+                --top-module trisage_kernel $waivers -F hw/rtl/files.f target/lint/$board/trisage_kernel.v; \
+        done
     @echo 'rtl-lint: no warnings'
 
 # Synthesise the RTL with Yosys: its size by module and against the boards; fail on a latch or a changed size (--update records it, --modules tells the size of each)
@@ -124,6 +130,14 @@ model-check: _rust
     .setup/miri.sh test --quiet --target-dir target/miri -p golden --lib
     .setup/miri.sh test --quiet --target-dir target/miri -p trainer --lib -- pipeline::slots accelerator::simulated
     .setup/miri.sh test --quiet --target-dir target/miri -p trainer --test pipeline -- flow::several races::reading_a_copy
+
+# Build the xclbin of a board with Vitis: `./just hw-build U280`; then, if not 300 and hw, its clock in MHz and the target hw or hw_emu
+hw-build *args:
+    @hw/vitis/build.sh "$@"
+
+# Try an xclbin on this machine's card, and compare what it samples with the reference (docs/alveo.md): `./just hw-verify [XCLBIN]`
+hw-verify *args: _rust
+    @hw/vitis/verify.sh "$@"
 
 # Check licences and advisories of all dependencies (needs cargo-deny)
 deny: _rust

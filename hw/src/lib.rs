@@ -4,11 +4,15 @@
 //! The software model and the simulated RTL (crate `sim`) implement [`SamplerDevice`], and so does the real card (module
 //! [`xrt`], of which the rest knows nothing); trainer and verifier use nothing else.
 
+pub mod board;
 pub mod card;
 mod device;
 mod error;
 pub mod kernel_xml;
+pub mod link;
 mod memory;
+pub mod package;
+pub mod pins;
 pub mod registers;
 mod report;
 pub mod status;

@@ -3,15 +3,15 @@
 use std::{fmt, str::FromStr};
 
 use golden::CscGraph;
-use hw::{SLRS, card};
+use hw::{SLRS, board, card};
 use serde::Serialize;
 use sim::memory::Profile;
 
 use super::{Bound, Measured};
 use crate::table::float;
 
-/// Clock of the kernels in hertz: what the platforms of these boards offer unless told otherwise.
-const CLOCK: f64 = 300e6;
+/// Clock of the kernels in hertz.
+const CLOCK: f64 = 1e6 * board::CLOCK_MHZ as f64;
 
 /// Bytes a second from card to host over PCI Express (Gen3 x16), as `xbutil validate` reports them (XRT issue 6883): 11.9 to 12.2e9.
 const PCIE: f64 = 12e9;
@@ -41,13 +41,18 @@ impl Board {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::U280, Self::U55c, Self::U200];
 
+    /// What the board has, and how the kernel is built for it.
+    const fn data(self) -> &'static board::Board {
+        match self {
+            Self::U280 => &board::U280,
+            Self::U55c => &board::U55C,
+            Self::U200 => &board::U200,
+        }
+    }
+
     /// The board's name, as `--predict` takes it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::U280 => "u280",
-            Self::U55c => "u55c",
-            Self::U200 => "u200",
-        }
+        self.data().name
     }
 
     /// Its memory's profile.
@@ -78,11 +83,7 @@ impl Board {
 
     /// Bytes of a bank: of a pseudo channel, or of a DDR4 channel.
     const fn bank_bytes(self) -> u64 {
-        match self {
-            Self::U280 => 256 << 20,
-            Self::U55c => 512 << 20,
-            Self::U200 => 16 << 30,
-        }
+        self.data().bank_bytes
     }
 
     /// Whether the graph lies in its banks: a port that roams over several pseudo channels is 6 to 9 times slower (AMD's Vitis
