@@ -24,6 +24,7 @@ use std::{
 };
 
 use hw::{
+    card::MAX_CHANNELS,
     kernel_xml::{self, KERNEL, UNITS},
     registers::ARGS,
     xclbin::{Connection, Ip, Memory, Mode, Xclbin},
@@ -104,7 +105,7 @@ pub fn options(folder: &Path, channels: usize) -> XrtOptions {
 
 /// The number of arguments that a kernel with so many channels has.
 fn arguments(channels: usize) -> usize {
-    kernel_xml::args(channels).len().min(ARGS.len())
+    ARGS.len() - MAX_CHANNELS + channels
 }
 
 /// The other side of the library: what only tests use.

@@ -13,7 +13,7 @@ use super::{
     MAX_BUFFER_BYTES, XrtError,
     device::Device,
     environment::Mode,
-    error::Context,
+    error::{Context, PEER_TO_PEER_HELP},
     raw::{Buffer, Direction, Kind},
 };
 use crate::{DmaBuf, HostMemory, card::BURST_BYTES};
@@ -154,12 +154,16 @@ impl SharedBuffer {
     ) -> Result<Self, XrtError> {
         let bytes = memory.bytes();
         let owned = Owned::new(device, what, bytes, |device| device.api.shared_buffer(&device.handle, memory, group))?;
-        let whole = 0..bytes;
-        device
-            .api
-            .sync(&owned.buffer, Direction::ToDevice, whole)
-            .to(|| format!("initialise {what} in card memory"))?;
-        Ok(Self { owned, group })
+        let shared = Self { owned, group };
+        shared.give()?;
+        Ok(shared)
+    }
+
+    /// Lets the card have all that the host holds.
+    pub(super) fn give(&self) -> Result<(), XrtError> {
+        let Owned { buffer, device } = &self.owned;
+        let bytes = buffer.bytes();
+        device.api.sync(buffer, Direction::ToDevice, 0..bytes).to(|| format!("write {bytes} bytes into card memory"))
     }
 
     /// Lets the host have the first bytes that the card has written.
@@ -205,6 +209,10 @@ impl BarBuffer {
         let bytes = (len * size_of::<i32>()).max(1).next_multiple_of(PAGE_BYTES);
         let owned = Owned::new(device, &format!("{what} behind the BAR"), bytes, |device| {
             device.api.buffer(&device.handle, bytes, Kind::PeerToPeer, group)
+        });
+        let owned = owned.map_err(|error| match error {
+            XrtError::Call { doing, error, .. } => XrtError::Call { doing, error, help: PEER_TO_PEER_HELP },
+            other => other,
         })?;
         let bar = Arc::new(Self { owned, group });
         let mapped = device.api.map(KeepsBar(Arc::clone(&bar))).to(|| format!("map {what} through the card's BAR"))?;

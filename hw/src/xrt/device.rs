@@ -143,11 +143,8 @@ impl Kernel {
                 break; // XRT would complain aloud
             }
             if arg.port.is_some() {
-                match api.argument_group(&self.handle, id) {
-                    Ok(group) => self.groups[id] = Some(group),
-                    Err(_) if id > first_index => break,
-                    Err(error) => return Err(XrtError::Unconnected { slr, argument: arg.name, error }),
-                }
+                let group = api.argument_group(&self.handle, id);
+                self.groups[id] = Some(group.map_err(|_| XrtError::Unconnected { slr, argument: arg.name })?);
             }
             let found = api.argument_offset(&self.handle, id);
             let found = found.to(|| format!("ask {slr} where its argument '{}' lies", arg.name))?;
@@ -186,6 +183,11 @@ impl Kernel {
         self.banks.bytes(argument)
     }
 
+    /// Their names.
+    pub(super) fn bank_names(&self, argument: usize) -> String {
+        self.banks.names(argument)
+    }
+
     /// Looks whether a buffer lies in the memory that an argument reaches. Emulations place buffers where they like.
     pub(super) fn check_bank(&self, argument: usize, buffer: &dyn Placed) -> Result<(), XrtError> {
         let (slr, name) = (self.slr, ARGS[argument].name);
@@ -201,11 +203,7 @@ impl Kernel {
 
     /// The memory group to which an argument is connected.
     pub(super) fn group(&self, argument: usize) -> Result<u32, XrtError> {
-        self.groups[argument].ok_or(XrtError::Unconnected {
-            slr: self.slr,
-            argument: ARGS[argument].name,
-            error: CallError { function: "xrtKernelArgGroupId", errno: 0 },
-        })
+        self.groups[argument].ok_or(XrtError::Unconnected { slr: self.slr, argument: ARGS[argument].name })
     }
 }
 
@@ -223,18 +221,22 @@ pub(super) mod state {
     pub(crate) const COMPLETED: i32 = 4;
     pub(crate) const SUBMITTED: i32 = 7;
 
-    /// A state that does not end well.
-    pub(crate) fn name(state: i32) -> &'static str {
-        match state {
-            5 => "ERROR",
-            6 => "ABORT",
-            8 => "TIMEOUT",
-            9 => "NORESPONSE",
-            10 => "SKERROR",
-            11 => "SKCRASHED",
-            _ => "a state that XRT does not have",
-        }
+    /// A state that does not end well, and what would help.
+    pub(crate) fn explain(state: i32) -> String {
+        let (name, help) = match state {
+            5 => ("ERROR", "XRT's message on stderr and dmesg say more"),
+            6 => ("ABORT", "XRT's message on stderr and dmesg say more"),
+            8 => ("TIMEOUT", "the driver gave up on it"),
+            9 => ("NORESPONSE", RESET),
+            10 => ("SKERROR", RESET),
+            11 => ("SKCRASHED", RESET),
+            _ => ("", "which XRT does not have: the card may be gone from the bus; look at dmesg"),
+        };
+        let separator = if name.is_empty() { "," } else { ";" };
+        format!("its run ended in state {state}{}{name}{separator} {help}", if name.is_empty() { "" } else { ", " })
     }
+
+    const RESET: &str = "the kernel has crashed; reset the card as root with 'xbutil reset' or 'xrt-smi reset'";
 }
 
 /// How a run stands.
@@ -317,7 +319,7 @@ fn c_string(text: &str) -> CString {
     CString::new(bytes).unwrap_or_default() // never: there is no 0 in it
 }
 
-fn hex(uuid: &[u8; 16]) -> String {
+pub(super) fn hex(uuid: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*uuid))
 }
 

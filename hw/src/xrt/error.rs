@@ -20,7 +20,7 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} failed", self.function)?;
         match self.errno {
-            0 => f.write_str(" (XRT's own message on stderr says why)"),
+            0 => f.write_str(", and XRT's own message on stderr says why"),
             errno => write!(f, ": {}", io::Error::from_raw_os_error(errno)),
         }
     }
@@ -129,14 +129,12 @@ pub enum XrtError {
         expected: u32,
     },
     /// An argument that has to be connected to memory is not.
-    #[error("argument '{argument}' of {slr} is not connected to a memory bank ({error}); link the xclbin with one")]
+    #[error("argument '{argument}' of {slr} is not connected to a memory bank; link the xclbin with one")]
     Unconnected {
         /// The compute unit's SLR.
         slr: Slr,
         /// The argument.
         argument: &'static str,
-        /// The call.
-        error: CallError,
     },
     /// The index channels are not a number that the kernel can have.
     #[error("{slr} has {found} connected index channels; a kernel has 1, 2, 4 or 8")]
@@ -255,6 +253,10 @@ impl<T, E: Into<XrtError>> Context<T> for Result<T, E> {
     }
 }
 
+/// What would help when there is no memory behind the BAR.
+pub(super) const PEER_TO_PEER_HELP: &str = "; peer-to-peer memory has to be enabled as root ('xbutil configure --p2p enable'), \
+     with Above 4G Decoding in the BIOS and a warm reboot; without it, results go through host memory";
+
 /// What would help when a call fails.
 fn help(error: CallError) -> &'static str {
     match (error.function, error.errno) {
@@ -267,10 +269,6 @@ fn help(error: CallError) -> &'static str {
         ("xrtPLKernelOpenExclusive", libc::EINVAL) => "; the xclbin has no such compute unit, or is not the card's",
         ("xrtPLKernelOpenExclusive", _) => "; another process may have opened it",
         ("xrtBOAlloc" | "xrtBOAllocUserPtr", libc::ENOMEM) => "; the memory bank is full",
-        ("xrtBOAlloc", libc::ENOSPC | libc::ENODEV | libc::EOPNOTSUPP) => {
-            "; peer-to-peer memory has to be enabled as root ('xbutil configure --p2p enable'), with Above 4G Decoding in the \
-             BIOS and a warm reboot, and memory of the host reserved with 'xbutil configure --host-mem'"
-        }
         ("xrtBOSync", libc::EIO) => {
             "; the card does not answer: look at dmesg, and reset it as root with 'xbutil reset'"
         }

@@ -222,7 +222,7 @@ impl Lane {
                     return outcome;
                 }
                 Progress::Failed(found) => {
-                    let error = DeviceError::Protocol { slr, what: failure(found) };
+                    let error = DeviceError::Protocol { slr, what: state::explain(found) };
                     state.poison(&error);
                     return Err(error);
                 }
@@ -274,15 +274,4 @@ impl Lane {
         }
         state.parts = None;
     }
-}
-
-/// What a state means in which a run has not ended well.
-fn failure(found: i32) -> String {
-    let help = match found {
-        5 | 6 => "XRT's message on stderr and dmesg say more",
-        8 => "the driver gave up on it",
-        9..=11 => "the kernel has crashed; reset the card as root with 'xbutil reset' or 'xrt-smi reset'",
-        _ => "the card may be gone from the bus; look at dmesg",
-    };
-    format!("its run ended in state {} ({found}); {help}", state::name(found))
 }

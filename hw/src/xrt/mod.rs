@@ -16,8 +16,10 @@ mod environment;
 mod error;
 mod graph;
 mod image;
+mod inventory;
 mod lane;
 mod outputs;
+mod probe;
 mod raw;
 
 use std::{
@@ -42,8 +44,10 @@ use error::BACKEND;
 pub use error::{CallError, XrtError};
 use graph::Upload;
 use image::{Image, UnitBanks};
+pub use inventory::{PciFunction, pci_functions};
 use lane::{Lane, State};
 use outputs::{Bars, Outputs};
+pub use probe::{Description, Rate, Rates, Unit};
 use raw::Api;
 pub use raw::end_at_once;
 
@@ -148,6 +152,8 @@ impl XrtOptions {
 /// are closed: see [`is_open`].
 pub struct XrtDevice {
     capabilities: Capabilities,
+    platform: String,
+    xclbin: String,
     watchdog: Duration,
     graph: RwLock<Option<Arc<CscGraph>>>,
     lanes: [Lane; SLRS],
@@ -191,7 +197,9 @@ impl XrtDevice {
             output_spaces,
         };
         let watchdog = options.watchdog;
-        Ok(Self { capabilities, watchdog, graph: RwLock::default(), lanes, bars: Bars::default() })
+        let (platform, xclbin) = (image.file.platform, device::hex(&image.file.uuid));
+        let (graph, bars) = (RwLock::default(), Bars::default());
+        Ok(Self { capabilities, platform, xclbin, watchdog, graph, lanes, bars })
     }
 
     fn lane(&self, slr: Slr) -> &Lane {

@@ -135,7 +135,7 @@ pub(super) struct XrtOptions {
     /// Longest time of a mini-batch on the card [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     run_limit: Option<u64>,
-    /// A library in place of libxrt_coreutil.so.2
+    /// A library in place of `libxrt_coreutil.so.2`
     #[arg(long, value_name = "FILE.so")]
     xrt_library: Option<PathBuf>,
 }
@@ -173,7 +173,8 @@ pub(super) fn channels(text: &str) -> Result<usize, String> {
 /// Reads a clock in MHz; gives Hz.
 fn clock(text: &str) -> Result<NonZeroU64, String> {
     let hz = text.parse().ok().map(|mhz: f64| (mhz * 1e6).round()).filter(|hz| (1e3..=1e12).contains(hz));
-    hz.and_then(|hz| NonZeroU64::new(hz as u64)).ok_or_else(|| "a clock has 0.001 to 1000000 MHz".to_owned())
+    hz.and_then(|hz| NonZeroU64::new((hz as i64).cast_unsigned()))
+        .ok_or_else(|| "a clock has 0.001 to 1000000 MHz".to_owned())
 }
 
 impl DeviceArgs {

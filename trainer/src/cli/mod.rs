@@ -7,6 +7,7 @@ mod accelerator;
 mod backend;
 mod bench;
 mod dataset;
+mod device;
 mod emulate;
 mod faults;
 mod graph;
@@ -47,6 +48,9 @@ enum Command {
     /// Make a data set of what people download, or look at one
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
+    /// Look at the cards of this machine, or see whether one works
+    #[command(subcommand)]
+    Device(device::DeviceCommand),
     /// Prepare the RTL for simulation
     #[command(subcommand)]
     Rtl(rtl::RtlCommand),
@@ -128,6 +132,7 @@ pub fn main() -> ! {
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
         Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
+        Command::Device(command) => device::run(&command),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
         Command::Emulate(args) => emulate::run(&args).map(Verdict::Ended),
         Command::EmulateCard(args) => emulate::card(&args).map(|()| Verdict::Success),
