@@ -196,7 +196,8 @@ fn ctrl_c_ends_the_command_and_leaves_nothing() {
     let folder = TempDir::new().unwrap();
     let started = folder.path().join("started");
     let place = folder.path().join("place");
-    let script = format!("touch '{}'; sleep 1000", started.display());
+    // A shell without a trap goes on if what it waits for has ended of itself.
+    let script = format!("trap 'exit 130' INT; touch '{}'; while :; do sleep 0.05; done", started.display());
     let mut child = emulate(&place, &["--shim", "noop", "--", "sh", "-c", &script]).spawn().unwrap();
     while !started.exists() {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before it was interrupted");
@@ -205,6 +206,46 @@ fn ctrl_c_ends_the_command_and_leaves_nothing() {
     assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     is_clean(&place, child.id());
+}
+
+/// What `trisage verify` on Cora says with a card behind XRT.
+fn verify(shim: &str, folder: &Path) -> Command {
+    let mut command = emulate(folder, &["--shim", shim, "--", "trisage", "verify"]);
+    let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/cora");
+    command.args(["--backend", "xrt", "--xclbin", "{xclbin}", "--fanouts", "10,10", "--batch-size", "64"]);
+    command.args(["--iterations", "3", "--graph"]).arg(cora).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn the_back_end_for_cards_agrees_with_the_reference_also_side_by_side() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let both = [0, 1].map(|_| verify("sw-emu", folder.path()).spawn().unwrap());
+    let processes = both.each_ref().map(std::process::Child::id);
+    for child in both {
+        let output = child.wait_with_output().unwrap();
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+        assert!(stdout.contains("EQUAL: back end 'xrt' agrees with the reference"), "{stdout}");
+    }
+    processes.map(|process| is_clean(folder.path(), process));
+}
+
+/// XRT's stand-in that does nothing: xclbin, kernels, buffers, starts and the end are as with a card, results are not there.
+#[test]
+fn noop_goes_all_the_way_to_the_missing_result() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let output = verify("noop", folder.path()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let last = stderr.lines().last().unwrap();
+    assert!(last.starts_with("error: iteration 0, SLR") && last.contains("it wrote no status block"), "{stderr}");
 }
 
 #[test]
