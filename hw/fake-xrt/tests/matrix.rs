@@ -325,19 +325,21 @@ fn the_watchdog_ends_a_run_that_nobody_limits() {
 
 #[test]
 fn a_device_with_a_run_that_never_ends_can_be_dropped() {
-    let Card { folder: _folder, mut options, control } = card();
-    options.watchdog = PATIENCE;
-    let device = XrtDevice::open(&options).unwrap();
-    device.load_graph(&graph(), &Silent).unwrap();
-    device.bind_outputs(SLRS[0], Slot(0), OutputBuffers::host(CAPACITY)).unwrap();
-    let before = control.open_handles();
-    control.inject("hang");
-    device.start(SLRS[0], Slot(0), &request(1)).unwrap();
-    drop(device);
-    // What the other two SLRs had is closed: a kernel, its command, and four buffers of their own at least.
-    let left = control.open_handles();
-    assert!(left > 0 && left + 2 * 6 <= before, "{left} of {before} handles are open");
-    assert_eq!(control.violations(), 0);
+    for fault in ["hang", "crash=9"] {
+        let Card { folder: _folder, mut options, control } = card();
+        options.watchdog = PATIENCE;
+        let device = XrtDevice::open(&options).unwrap();
+        device.load_graph(&graph(), &Silent).unwrap();
+        device.bind_outputs(SLRS[0], Slot(0), OutputBuffers::host(CAPACITY)).unwrap();
+        let before = control.open_handles();
+        control.inject(fault);
+        device.start(SLRS[0], Slot(0), &request(1)).unwrap();
+        drop(device);
+        // What the other two SLRs had is closed: a kernel, its command, and four buffers of their own at least.
+        let left = control.open_handles();
+        assert!(left > 0 && left + 2 * 6 <= before, "{fault}: {left} of {before} handles are open");
+        assert_eq!(control.violations(), 0, "{fault}");
+    }
 }
 
 #[test]
