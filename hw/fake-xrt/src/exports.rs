@@ -211,6 +211,10 @@ extern "C" fn xrtBOSync(buffer: *mut c_void, direction: c_int, bytes: usize, off
             // SAFETY: it ends the process, or runs the handler that someone has set.
             unsafe { libc::raise(libc::SIGBUS) };
         }
+        let whole_lines = world.card_of(id(buffer)).and_then(|card| world.meet(card, "whole-lines")).is_some();
+        if whole_lines && !bytes.is_multiple_of(hw::card::LINE_BYTES) {
+            return Err(libc::EINVAL);
+        }
         world.sync(id(buffer), direction == 0, bytes, offset)
     })
 }

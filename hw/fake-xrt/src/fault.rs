@@ -10,6 +10,7 @@
 //! | `lying` | a kernel says that it has written more than there is room for |
 //! | `crash=STATE` | a run ends in this state |
 //! | `register=VALUE` | the identity register reads this |
+//! | `whole-lines` | transfers that are no multiple of 64 bytes are refused, as by a shell without DMA |
 //! | `bus` | the next transfer ends in SIGBUS, as when the card's firewall has tripped |
 //!
 //! `@N` behind a fault lets N calls pass first, and `*N` lets it happen N times only.

@@ -344,6 +344,38 @@ fn only_what_was_produced_is_copied_back() {
 }
 
 #[test]
+fn a_shell_without_dma_gets_whole_lines_and_changes_no_element_of_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = fake_xrt::options(folder.path(), 4);
+    let mut file = fake_xrt::xclbin(4);
+    file.platform = "xilinx_u250_gen3x16_nodma_1".to_owned();
+    std::fs::write(&options.xclbin, file.write().unwrap()).unwrap();
+    let control = Control::of(&options);
+    control.inject("whole-lines");
+    let device = XrtDevice::open(&options).unwrap();
+    device.load_graph(&graph(), &Silent).unwrap();
+    let memories = Buffer::ALL.map(|buffer| Arc::new(HostMemory::new(CAPACITY.len_of(buffer))));
+    memories.iter().for_each(|memory| memory.fill(-7));
+    let outputs = OutputBuffers::new(memories.each_ref().map(|memory| OutputMemory::Host(Arc::clone(memory))));
+    device.bind_outputs(SLRS[0], Slot(0), outputs).unwrap();
+    device.start(SLRS[0], Slot(0), &request(2)).unwrap();
+    device.wait(SLRS[0], Deadline::never()).unwrap();
+    for (memory, expected) in memories.iter().zip(expected(2)) {
+        assert_eq!(memory.to_vec(0..expected.len()), expected);
+        assert!(memory.to_vec(expected.len()..memory.len()).iter().all(|&element| element == -7));
+    }
+    // Another platform moves what there is, which such a shell refuses.
+    drop(device);
+    std::fs::write(&options.xclbin, fake_xrt::xclbin(4).write().unwrap()).unwrap();
+    let sentence = everything(
+        &XrtOptions { peer_to_peer: true, import_dma_buf: true, ..options },
+        folder.path(),
+        Deadline::never(),
+    );
+    assert!(sentence.unwrap_err().contains("bytes that the card wrote: xrtBOSync failed: Invalid argument"));
+}
+
+#[test]
 fn a_way_that_was_not_asked_for_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let options = fake_xrt::options(folder.path(), 2);

@@ -205,3 +205,20 @@ impl Writer<'_> {
         if self.chunk.is_empty() { Ok(0) } else { self.flush() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_for_a_buffer_or_a_bank_is_refused() {
+        let sentence = |needed, bank| fits("the offset records", needed, bank).map_err(|error| error.to_string());
+        assert_eq!(sentence(MAX_BUFFER_BYTES - 1, u64::MAX), Ok(()));
+        assert_eq!(
+            sentence(MAX_BUFFER_BYTES, u64::MAX).unwrap_err(),
+            "the graph needs 4294967296 bytes for the offset records, but a buffer of XRT has 4294967295"
+        );
+        assert_eq!(sentence(4096, 4096), Ok(()));
+        assert!(sentence(4097, 4096).unwrap_err().ends_with("but the memory bank of the card has 4096"));
+    }
+}

@@ -40,6 +40,7 @@ use bo::BarBuffer;
 pub use device::is_open;
 use device::{Device, Kernel};
 pub use environment::Environment;
+use environment::Mode;
 use error::BACKEND;
 pub use error::{CallError, XrtError};
 use graph::Upload;
@@ -154,6 +155,7 @@ pub struct XrtDevice {
     capabilities: Capabilities,
     platform: String,
     xclbin: String,
+    emulated: bool,
     watchdog: Duration,
     graph: RwLock<Option<Arc<CscGraph>>>,
     lanes: [Lane; SLRS],
@@ -199,7 +201,8 @@ impl XrtDevice {
         let watchdog = options.watchdog;
         let (platform, xclbin) = (image.file.platform, device::hex(&image.file.uuid));
         let (graph, bars) = (RwLock::default(), Bars::default());
-        Ok(Self { capabilities, platform, xclbin, watchdog, graph, lanes, bars })
+        let emulated = mode != Mode::Hardware;
+        Ok(Self { capabilities, platform, xclbin, emulated, watchdog, graph, lanes, bars })
     }
 
     fn lane(&self, slr: Slr) -> &Lane {

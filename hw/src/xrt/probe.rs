@@ -24,6 +24,8 @@ pub struct Description {
     pub platform: String,
     /// The xclbin, by its UUID.
     pub xclbin: String,
+    /// Whether it is one of XRT's emulations, whose times mean nothing.
+    pub emulated: bool,
     /// Its compute units, by SLR.
     pub units: [Unit; SLRS],
 }
@@ -90,7 +92,8 @@ impl XrtDevice {
         };
         let [s0, s1, s2] = Slr::ALL;
         let units = [unit(s0)?, unit(s1)?, unit(s2)?];
-        Ok(Description { platform: self.platform.clone(), xclbin: self.xclbin.clone(), units })
+        let (platform, xclbin, emulated) = (self.platform.clone(), self.xclbin.clone(), self.emulated);
+        Ok(Description { platform, xclbin, emulated, units })
     }
 
     /// Measures the ways between card and host, with buffers of `bytes` in the memory of the first SLR's results.
