@@ -171,7 +171,6 @@ pub(super) fn channels(text: &str) -> Result<usize, String> {
 }
 
 /// Reads a clock in MHz; gives Hz.
-#[expect(clippy::cast_sign_loss, reason = "it is positive")]
 fn clock(text: &str) -> Result<NonZeroU64, String> {
     let hz = text.parse().ok().map(|mhz: f64| (mhz * 1e6).round()).filter(|hz| (1e3..=1e12).contains(hz));
     hz.and_then(|hz| NonZeroU64::new((hz as i64).cast_unsigned()))

@@ -209,8 +209,9 @@ fn ctrl_c_ends_the_command_and_leaves_nothing() {
 }
 
 /// What `trisage verify` on Cora says with a card behind XRT.
-fn verify(shim: &str, folder: &Path) -> Command {
-    let mut command = emulate(folder, &["--shim", shim, "--", "trisage", "verify"]);
+fn verify(options: &[&str], folder: &Path) -> Command {
+    let mut command = emulate(folder, options);
+    command.args(["--", "trisage", "verify"]);
     let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/cora");
     command.args(["--backend", "xrt", "--xclbin", "{xclbin}", "--fanouts", "10,10", "--batch-size", "64"]);
     command.args(["--iterations", "3", "--graph"]).arg(cora).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -223,7 +224,7 @@ fn the_back_end_for_cards_agrees_with_the_reference_also_side_by_side() {
         return;
     }
     let folder = TempDir::new().unwrap();
-    let both = [0, 1].map(|_| verify("sw-emu", folder.path()).spawn().unwrap());
+    let both = ["rtl", "model"].map(|kernels| verify(&["--kernels", kernels], folder.path()).spawn().unwrap());
     let processes = both.each_ref().map(std::process::Child::id);
     for child in both {
         let output = child.wait_with_output().unwrap();
@@ -243,7 +244,7 @@ fn noop_goes_all_the_way_to_the_missing_result() {
         return;
     }
     let folder = TempDir::new().unwrap();
-    let output = verify("noop", folder.path()).output().unwrap();
+    let output = verify(&["--shim", "noop"], folder.path()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     let last = stderr.lines().last().unwrap();
