@@ -45,9 +45,12 @@ xrt-verify seed="1": (rtl-models "fast")
                 --graph "$graph" --fanouts 10,10,10 --iterations 6 --seed "$1"; \
         done
     @printf '\n== xrt: without a card, as far as there is a way\n'; \
-        if said=$({{ trisage }} emulate --shim noop --skip-without-xrt -- trisage device validate --xclbin {xclbin} 2>&1); then \
-            [[ $said == skipped:* ]]; else [[ $said == *"it wrote no status block"* ]]; fi || { echo "$said" >&2; exit 1; }; \
-        echo 'loaded, bound, started and shut down; there can be no result'
+        said=$({{ trisage }} emulate --shim noop --skip-without-xrt -- trisage device validate --xclbin {xclbin} 2>&1) || true; \
+        case $said in \
+            skipped:*) echo "$said" ;; \
+            *'it wrote no status block'*) echo 'loaded, bound, started and shut down; there can be no result' ;; \
+            *) echo "$said" >&2; exit 1 ;; \
+        esac
 
 # Run all tests of the workspace, those of training too (further arguments go to `cargo test`)
 test *args: rtl-models _libtorch
