@@ -53,7 +53,7 @@ TOLERANCE = 0.10
 
 # What every module is made of: counted where it is used. Each instance is a
 # module of its own, so keeping these apart would take most of the time.
-PARTS = ("fifo", "handshake_pipe")
+PARTS = ("fifo", "handshake_pipe", "register_slice")
 
 Size = dict[str, float]
 

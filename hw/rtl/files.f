@@ -1,6 +1,7 @@
 trisage_pkg.sv
 chacha_pkg.sv
 fifo.sv
+register_slice.sv
 handshake_pipe.sv
 line_reader.sv
 burst_writer.sv

@@ -27,8 +27,7 @@ module handshake_pipe #(
   assign ready[Stages] = out_ready_i;
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    // A queue of two takes and gives in the same cycle, and its flags come from registers.
-    fifo #(.T(T), .Depth(2)) u_stage (
+    register_slice #(.T(T)) u_stage (
       .clk_i, .rst_ni,
       .in_valid_i  (valid[s]),
       .in_ready_o  (ready[s]),

@@ -116,8 +116,8 @@ pub static U200: Board = Board {
 ///   XD099, "Random Accesses"). Each kernel has eight in a row, the last of them spare, so that neighbours are its own.
 /// - 2^19 slots: 128 of 320 URAM; 2^20 would be 80 % of them.
 /// - Six registers: two for each of the two borders between SLR 2 and the HBM, and one at either end (estimate; the linker adds
-///   some of its own where `slr` and `sp` are given, as AMD's example `slr_assign` says). With them Yosys counts 43,575 LUT and
-///   17,452 FF, 13 % and 3 % of the smallest SLR.
+///   some of its own where `slr` and `sp` are given, as AMD's example `slr_assign` says). With them Yosys counts 55,592 LUT and
+///   75,892 FF, 17 % and 11 % of the smallest SLR.
 pub static U280: Board = Board {
     name: "u280",
     platform: "xilinx_u280_gen3x16_xdma_1_202211_1",
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// LUT and FF that registers in the AXI channels take beyond the recorded two, at most: a queue of two for each bit.
+    /// LUT and FF that registers in the AXI channels take beyond the recorded two, at most: two flip-flops and less for each bit.
     fn registers(board: &Board) -> u32 {
         let bits: u32 = board.ports().flat_map(crate::pins::master).map(|pin| pin.bits).sum();
         2 * bits * u32::from(board.kernel.slr_stages).saturating_sub(2)

@@ -10,11 +10,10 @@ use std::{
 };
 
 use super::{
-    Card, ServeError,
+    Card, Kernels, ServeError,
     environment::{CARD_FOLDER, FAULTS, SOCKETS},
     serve,
 };
-use crate::rtl::RtlOptions;
 
 /// XRT listens soon after it has started the process.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -24,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 /// [`ServeError`].
-pub fn serve_xrt(card: Card, options: &RtlOptions) -> Result<(), ServeError> {
+pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
     let wrong = |what: String| ServeError::Wire(what);
     let folder = env::var_os(CARD_FOLDER).map(PathBuf::from);
     let folder =
@@ -33,7 +32,7 @@ pub fn serve_xrt(card: Card, options: &RtlOptions) -> Result<(), ServeError> {
     let path = user.zip(socket).map(|(user, socket)| Path::new(SOCKETS).join(user).join(socket));
     let path = path.ok_or_else(|| wrong("USER or EMULATION_SOCKETID is not set; XRT sets them".to_owned()))?;
     let mut stream = connect(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
-    let served = serve(&mut stream, card, options, &folder.join("buffers"));
+    let served = serve(&mut stream, card, kernels, &folder.join("buffers"));
     let faults = match &served {
         Ok(served) => served.faults.clone(),
         Err(error) => vec![error.to_string()],

@@ -22,6 +22,8 @@ const PAGE: u64 = 4096;
 #[derive(Debug)]
 struct Buffer {
     bytes: u64,
+    /// The write that was the last, of all that there were.
+    version: u64,
     backing: Backing,
 }
 
@@ -41,12 +43,13 @@ pub(crate) struct CardMemory {
     size: u64,
     buffers: BTreeMap<u64, Buffer>,
     files: u32,
+    writes: u64,
 }
 
 impl CardMemory {
     /// Memory of `size` bytes from address 0 on, of which nothing is allocated.
     pub(crate) fn new(folder: &Path, size: u64) -> Self {
-        Self { folder: folder.to_owned(), size, buffers: BTreeMap::new(), files: 0 }
+        Self { folder: folder.to_owned(), size, buffers: BTreeMap::new(), files: 0, writes: 0 }
     }
 
     /// Takes a buffer into use. Gives the file in which it lies, if it is shared.
@@ -75,7 +78,8 @@ impl CardMemory {
             data.resize(bytes, POISON);
             (Backing::Own(data), None)
         };
-        self.buffers.insert(address, Buffer { bytes: whole, backing });
+        self.writes += 1;
+        self.buffers.insert(address, Buffer { bytes: whole, version: self.writes, backing });
         Ok(path)
     }
 
@@ -140,11 +144,27 @@ impl CardMemory {
             return false;
         };
         let buffer = self.buffers.get_mut(&base).expect("it was found");
+        self.writes += 1;
+        buffer.version = self.writes;
         match &mut buffer.backing {
             Backing::Own(data) => data[offset as usize..][..from.len()].copy_from_slice(from),
             Backing::File(file) => return file.write_all_at(from, offset).is_ok(),
         }
         true
+    }
+
+    /// Changes with every write to the buffer in which `address` lies, and each time that it is asked for where the host may have
+    /// written.
+    pub(crate) fn version(&mut self, address: u64) -> Option<u64> {
+        let (base, version, shared) = self
+            .find(address, 0)
+            .map(|(buffer, offset)| (address - offset, buffer.version, matches!(buffer.backing, Backing::File(_))))?;
+        if !shared {
+            return Some(version);
+        }
+        self.writes += 1;
+        self.buffers.get_mut(&base)?.version = self.writes;
+        Some(self.writes)
     }
 
     /// Whether so many bytes from `address` on are allocated.

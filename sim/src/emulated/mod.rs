@@ -2,7 +2,8 @@
 //!
 //! XRT starts it ([`serve`]) and sends what it would do to a card: allocations, copies, register accesses ([`wire`]). Behind
 //! the registers stand three kernels ([`Registers`]): the RTL under Verilator, whose AXI4-Lite slave gets every access that
-//! XRT makes and whose AXI4 masters reach the memory that XRT has allocated. [`Card`] says what is on the card, and writes the
+//! XRT makes and whose AXI4 masters reach the memory that XRT has allocated; or, where speed matters more, the software model
+//! ([`SoftwareKernel`]). [`Card`] says what is on the card, and writes the
 //! xclbin that tells XRT; [`Environment`] sets up what XRT wants to find, and runs a command in it.
 
 mod card;
@@ -10,13 +11,15 @@ mod connect;
 mod environment;
 mod memory;
 mod server;
+mod software;
 mod wire;
 
 pub use card::Card;
 pub use connect::serve_xrt;
 pub use environment::{Environment, EnvironmentError, Missing, Shim};
 pub(crate) use memory::CardMemory;
-pub use server::{ServeError, Served, serve};
+pub use server::{Kernels, ServeError, Served, serve};
+pub use software::{Arguments, SoftwareKernel, TABLE_LOG2, WordMemory, write_status};
 
 /// The registers of a kernel, and with them the kernel.
 pub trait Registers: Send {

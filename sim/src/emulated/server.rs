@@ -12,6 +12,7 @@ use hw::{DeviceError, Slr, kernel_xml::UNIT_RANGE};
 use super::{
     Card, CardMemory, Registers,
     memory::{SharedMemory, lock},
+    software::SoftwareUnit,
     wire::{
         Alloc, Close, CopyBo, ImportBo, KernelAccess, MAX_MESSAGE, RegisterRead, RegisterWrite, Reply, Request,
         ToDevice, ToHost, api, receive, send,
@@ -37,6 +38,15 @@ pub struct Served {
     pub faults: Vec<String>,
 }
 
+/// What stands behind the registers.
+#[derive(Clone, Debug)]
+pub enum Kernels {
+    /// The RTL under Verilator.
+    Rtl(Box<RtlOptions>),
+    /// The software model: results and traffic as the RTL's, but a run takes no cycles.
+    Model,
+}
+
 /// Serves XRT until it closes the card or the connection. Buffers that the host maps are files in `folder`.
 ///
 /// # Errors
@@ -44,13 +54,19 @@ pub struct Served {
 pub fn serve(
     stream: &mut (impl Read + Write),
     card: Card,
-    options: &RtlOptions,
+    kernels: &Kernels,
     folder: &Path,
 ) -> Result<Served, ServeError> {
     let memory: SharedMemory = Arc::new(Mutex::new(CardMemory::new(folder, card.bytes())));
-    let options = RtlOptions { channels: card.channels(), ..options.clone() };
-    let units = rtl::units(&options, |slr| card.space(slr, &memory), &|_| {})?;
-    let units = units.into_iter().map(|unit| Box::new(unit) as Box<dyn Registers>).collect();
+    let channels = card.channels();
+    let units: Vec<Box<dyn Registers>> = match kernels {
+        Kernels::Rtl(options) => {
+            let options = RtlOptions { channels, ..(**options).clone() };
+            let units = rtl::units(&options, |slr| card.space(slr, &memory), &|_| {})?;
+            units.into_iter().map(|unit| Box::new(unit) as Box<dyn Registers>).collect()
+        }
+        Kernels::Model => Slr::ALL.map(|_| Box::new(SoftwareUnit::new(&memory, channels)) as _).into(),
+    };
     let mut server = Server { memory, units, served: Served::default() };
     server.run(stream).map_err(ServeError::Wire)?;
     Ok(server.served)

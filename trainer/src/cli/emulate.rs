@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use sim::{
-    emulated::{self, Card, Environment, EnvironmentError},
+    emulated::{self, Card, Environment, EnvironmentError, Kernels},
     rtl::RtlOptions,
 };
 use verilator_sys::build;
@@ -33,9 +33,18 @@ pub(super) struct EmulateArgs {
     /// Say why and succeed if XRT is not installed
     #[arg(long)]
     skip_without_xrt: bool,
-    /// The command, of which 'trisage' is this program; {xclbin} stands for the card's xclbin, which TRISAGE_XCLBIN names as well
+    /// The command, of which "trisage" is this program; {xclbin} stands for the xclbin of the card
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// What stands behind the kernels' registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KernelsArg {
+    /// The RTL under Verilator
+    Rtl,
+    /// The software model, for speed
+    Model,
 }
 
 /// What is on the card.
@@ -44,6 +53,9 @@ pub(super) struct CardArgs {
     /// Index channels of each kernel: 1, 2, 4 or 8
     #[arg(long, value_name = "C", default_value = "4", value_parser = backend::channels)]
     channels: usize,
+    /// What stands behind the kernels' registers
+    #[arg(long, value_enum, default_value = "rtl")]
+    kernels: KernelsArg,
     /// Seed of everything in the card that depends on chance
     #[arg(long, value_name = "U64", default_value = "0")]
     stall_seed: u64,
@@ -57,7 +69,9 @@ impl CardArgs {
     /// The command line that leads to these arguments.
     fn words(&self) -> Vec<OsString> {
         let (channels, seed) = (self.channels.to_string(), self.stall_seed.to_string());
-        ["emulate-card", "--channels", &channels, "--stall-seed", &seed].map(OsString::from).to_vec()
+        let kernels = if self.kernels == KernelsArg::Rtl { "rtl" } else { "model" };
+        let words = ["emulate-card", "--channels", &channels, "--kernels", kernels, "--stall-seed", &seed];
+        words.map(OsString::from).to_vec()
     }
 }
 
@@ -77,7 +91,7 @@ pub(super) fn run(args: &EmulateArgs) -> Result<u8, CliError> {
         }
         made => made?,
     };
-    if args.shim == Shim::SwEmu {
+    if args.shim == Shim::SwEmu && args.card.kernels == KernelsArg::Rtl {
         // XRT does not wait for a compiler.
         build::compile(&args.card.rtl().model_spec()?, &say)?;
     }
@@ -89,5 +103,9 @@ pub(super) fn run(args: &EmulateArgs) -> Result<u8, CliError> {
 
 /// Is the card, for the XRT that has started this process.
 pub(super) fn card(args: &CardArgs) -> Result<(), CliError> {
-    emulated::serve_xrt(Card::new(args.channels), &args.rtl()).map_err(Into::into)
+    let kernels = match args.kernels {
+        KernelsArg::Rtl => Kernels::Rtl(Box::new(args.rtl())),
+        KernelsArg::Model => Kernels::Model,
+    };
+    emulated::serve_xrt(Card::new(args.channels), &kernels).map_err(Into::into)
 }

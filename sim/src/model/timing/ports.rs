@@ -7,7 +7,7 @@ use crate::memory::{Pace, Timing};
 /// A clock cycle, counted from the begin of the run.
 pub(super) type Cycle = u64;
 
-/// Registers in each channel to and from memory, each a queue of two (`handshake_pipe.sv`; `SLR_STAGES` as it is by default).
+/// Registers in each channel to and from memory, each with room for two (`handshake_pipe.sv`; `SLR_STAGES` as it is by default).
 const SLR_STAGES: usize = 2;
 const SLR_DELAY: Cycle = SLR_STAGES as Cycle;
 
