@@ -39,7 +39,8 @@ pub fn alone() -> MutexGuard<'static, ()> {
 /// A folder with Cora's graph, random features, and labels that can be learnt: the largest of a node's first features.
 pub fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/cora");
+    // Tests run in the folder of their package.
+    let cora = Path::new("../tests/data/cora");
     for name in ["indptr.npy", "indices.npy"] {
         fs::copy(cora.join(name), folder.path().join(name)).unwrap();
     }
