@@ -99,7 +99,7 @@ elif $wants_cuda; then
         (
             lock_tools # until the end of these brackets
             is_installed "$cuda_dir" "$cuda_pin" && exit # another run was faster
-            say "installing libtorch $version with CUDA into .tools (once; downloads 2.4 GB, keeps 4.4 GB)"
+            say "installing libtorch $version with CUDA into .tools (once; downloads 2.5 GB, keeps 4 GB)"
             make_tmp
             fetch_wheel "$setup/libtorch-cuda.txt" "$tmp/unpacked" "${wheels[@]}"
             put_in_place "$tmp/unpacked" "$cuda_dir" "$cuda_pin"

@@ -59,7 +59,7 @@ fn two_runs_are_the_same_bit_for_bit() {
 fn nothing_but_losses_comes_to_the_host() {
     let _alone = alone();
     if let Some(gpu) = gpu() {
-        check_crossings(&World::on(gpu));
+        check_crossings(&World::on(gpu), "pull through the card's BAR");
     }
 }
 
