@@ -61,9 +61,9 @@ fn the_order_of_a_stream_is_all_that_training_needs() {
 #[test]
 fn the_card_writes_and_losses_come_down_once_an_epoch() {
     let _alone = alone();
-    const IN_PLACE: &str = "the card writes in place";
-    check_crossings(&World::new(), IN_PLACE);
-    check_crossings(&World::on(simulated(5)), IN_PLACE);
+    let in_place = "the card writes in place";
+    check_crossings(&World::new(), in_place);
+    check_crossings(&World::on(simulated(5)), in_place);
 }
 
 /// Checks that a run has these crossings of the bus and no others, with this way from the card.
