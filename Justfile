@@ -11,7 +11,7 @@ trisage := verilator + " cargo run --release --quiet --bin trisage --"
 
 # Runs a command with libtorch in its environment as well; what trains is built with it, and nothing else is.
 libtorch := ".setup/libtorch.sh " + verilator
-trisage_torch := libtorch + " cargo run --release --quiet --features trainer/torch --bin trisage --"
+trisage_torch := libtorch + " cargo run --release --quiet --features trainer/torch,trainer/cuda --bin trisage --"
 
 # List the recipes
 default:
@@ -54,7 +54,7 @@ xrt-verify seed="1": (rtl-models "fast")
 
 # Run all tests of the workspace, those of training too (further arguments go to `cargo test`)
 test *args: rtl-models _libtorch
-    {{ libtorch }} .setup/cargo_test.sh --workspace --features trainer/torch --no-fail-fast "$@"
+    {{ libtorch }} .setup/cargo_test.sh --workspace --features trainer/torch,trainer/cuda --no-fail-fast "$@"
 
 # Check format and lints of the Rust code, and lint the RTL
 lint: _rust _libtorch && rtl-lint
@@ -62,6 +62,7 @@ lint: _rust _libtorch && rtl-lint
     cargo clippy --locked --workspace --all-targets -- -D warnings
     cargo clippy --locked -p trainer --features cuda --all-targets -- -D warnings
     {{ libtorch }} cargo clippy --locked -p trainer --features torch --all-targets -- -D warnings
+    {{ libtorch }} cargo clippy --locked -p trainer --features torch,cuda --all-targets -- -D warnings
 
 # Lint the RTL, the benches of its modules, and the wrappers that it is packaged with, with Verilator
 rtl-lint: _verilator _rust
@@ -106,7 +107,7 @@ bench-overlap clock="5" *args: _rust
     @cargo run --release --quiet --bin trisage -- bench overlap --accelerator simulated --clock "$1" \
         --graph gen:power-law:shape=products,scale=1/16,seed=1 "${@:2}"
 
-# Train a model: `./just train sage --data DIR ...`; libtorch is installed the first time
+# Train a model: `./just train sage --data DIR ...`; libtorch is installed the first time (its part for GPUs by `.setup/libtorch.sh --cuda`)
 train *args: _rust _libtorch
     @{{ trisage_torch }} train "$@"
 
@@ -122,6 +123,10 @@ bench-train *args: _rust _libtorch
         --features 100 --classes 47 --hidden 256 --fanouts 10,10,10 --fanouts 25,10 "$@"
     @{{ trisage_torch }} bench train --graph gen:power-law:shape=reddit,seed=1 \
         --features 602 --classes 41 --hidden 256 --fanouts 10,10,10 --fanouts 25,10 "$@"
+
+# Check on a machine with an NVIDIA GPU what no other can check, in less than five minutes; without one it is skipped
+gpu-check *args:
+    @.setup/gpu_check.py "$@"
 
 # Measure which lines and cover points of the RTL its tests reach; what they do not reach is explained in hw/rtl/uncovered.txt
 rtl-coverage: _verilator _rust

@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
 # Finds libtorch, or installs the pinned one into .tools.
 #
-#   .setup/libtorch.sh                 make sure that it is there
-#   .setup/libtorch.sh COMMAND ARG...  run a COMMAND that needs it
+#   .setup/libtorch.sh                        make sure that it is there
+#   .setup/libtorch.sh COMMAND ARG...         run a COMMAND that needs it
+#   .setup/libtorch.sh --cuda [COMMAND ...]   the same, with its part for GPUs
 #
-# COMMAND finds LIBTORCH, a folder with include/ and lib/, in its environment.
-# A LIBTORCH that is set already is used as it is. Programs that were linked to
-# the library know where it is (trainer/build.rs), and need no wrapper to run.
+# COMMAND finds LIBTORCH, a folder with include/ and lib/, in its environment:
+# the processor's part, to which programs are linked. They know where it was
+# (trainer/build.rs), and need no wrapper to run.
+#
+# The part for GPUs is loaded by a program that is asked to use one, from
+# TRISAGE_LIBTORCH: the folder of a Python package torch, or an unpacked
+# libtorch, of this version and with lib/libtorch_cuda.so. With --cuda, that is
+# the torch of the python3 on PATH if it fits, or else one that is installed
+# into .tools. The processor's part is taken from it where there is none yet, so
+# a machine that has such a torch needs no network.
+#
+# A LIBTORCH or TRISAGE_LIBTORCH that is set already is used as it is.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -14,38 +24,123 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 version=2.11.0
 dir=$tools/libtorch-$version
 pin=$(pin_of "$setup/libtorch.txt")
+cuda_dir=$tools/libtorch-cuda-$version
+cuda_pin=$(pin_of "$setup/libtorch-cuda.txt")
+
+wants_cuda=false
+if [[ ${1:-} == --cuda ]]; then
+    wants_cuda=true
+    shift
+fi
+
+# The platform flags take the wheels on any Python: nothing of what is used is a
+# Python extension, but the tags name one that it was made for.
+wheels=(--python-version 3.12 --implementation cp --abi cp312 --abi none
+    --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64
+    --platform manylinux_2_25_x86_64 --platform manylinux_2_18_x86_64
+    --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64
+    --platform manylinux_2_12_x86_64 --platform manylinux2010_x86_64)
+
+# Says what keeps FOLDER from being a libtorch of this version with CUDA; says
+# nothing if it is one.
+lacks() {
+    local found
+    if [[ ! -e $1/lib/libtorch_cuda.so ]]; then
+        echo "it has no lib/libtorch_cuda.so"
+    elif [[ ! -e $1/version.py && ! -e $1/build-version ]]; then
+        echo "it does not tell its version, in version.py or build-version"
+    else
+        found=$(cat "$1/version.py" "$1/build-version" 2>/dev/null | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
+        [[ $found == "$version" ]] || echo "it is of version ${found:-unknown}"
+    fi
+}
+
+# The folder of python3's torch, without running anything of it.
+python_torch() {
+    command -v python3 >/dev/null || return 0
+    python3 -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")'
+}
+
+# Makes the processor's part from a LIBRARY folder and the INCLUDE folder, and
+# whatever further folders hold the two libraries of CUDA that it is linked to.
+make_cpu_part() {
+    local new=$tmp/libtorch lib=$1 include=$2 library
+    mkdir -p "$new/lib"
+    cp -r "$include" "$new/include"
+    for library in "$lib"/lib{torch_cpu,c10}.so "$lib"/libgomp*; do cp "$library" "$new/lib"; done
+    find "$@" -maxdepth 1 \( -name 'libcudart*.so.13' -o -name 'libcupti*.so.13' \) -exec cp {} "$new/lib" \;
+    # PyTorch's libtorch.so brings CUDA's part along; this one does not.
+    printf '' | g++ -shared -x c++ - -o "$new/lib/libtorch.so" \
+        -L"$new/lib" -Wl,--no-as-needed -ltorch_cpu -Wl,-rpath,"\$ORIGIN"
+    python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$new/lib/libtorch.so" ||
+        die "libtorch, as it is in $lib, does not load on this machine; nothing was installed."
+    put_in_place "$new" "$dir" "$pin"
+}
+
+# The part for GPUs: sets $full to a whole libtorch, if there is one or is to be.
+full=
+if [[ -n ${TRISAGE_LIBTORCH:-} ]]; then
+    full=$TRISAGE_LIBTORCH
+    problem=$(lacks "$full")
+    [[ -z $problem ]] || die "TRISAGE_LIBTORCH is $full, but $problem; libtorch $version with CUDA is needed."
+elif is_installed "$cuda_dir" "$cuda_pin"; then
+    full=$cuda_dir/torch
+elif $wants_cuda; then
+    theirs=$(python_torch)
+    problem=${theirs:+$(lacks "$theirs")}
+    if [[ -n $theirs && -z $problem ]]; then
+        full=$theirs
+        say "using the torch of $(command -v python3) ($full)"
+    else
+        [[ -z $problem ]] || say "the torch of $(command -v python3) does not do: $problem"
+        need_platform libtorch "$version"
+        need_pip
+        need flock util-linux
+        (
+            lock_tools # until the end of these brackets
+            is_installed "$cuda_dir" "$cuda_pin" && exit # another run was faster
+            say "installing libtorch $version with CUDA into .tools (once; downloads 2.5 GB, keeps 4 GB)"
+            make_tmp
+            fetch_wheel "$setup/libtorch-cuda.txt" "$tmp/unpacked" "${wheels[@]}"
+            put_in_place "$tmp/unpacked" "$cuda_dir" "$cuda_pin"
+        )
+        full=$cuda_dir/torch
+    fi
+fi
 
 if [[ -n ${LIBTORCH:-} ]]; then
     (($# > 0)) || say "using your own libtorch ($LIBTORCH)"
 elif ! is_installed "$dir" "$pin"; then
     need_platform libtorch "$version"
-    need_pip
+    need python3 python3
     need flock util-linux
     need g++ g++
+    [[ -n $full ]] || need_pip
     (
         lock_tools # until the end of these brackets
         is_installed "$dir" "$pin" && exit # another run was faster
+        if [[ -n $full ]]; then
+            say "taking the processor's part of libtorch from $full into .tools (once; 520 MB)"
+            make_tmp
+            others=()
+            for folder in "$full"/../nvidia/*/lib; do [[ ! -d $folder ]] || others+=("$folder"); done
+            make_cpu_part "$full/lib" "$full/include" "${others[@]}"
+            exit
+        fi
         say "installing libtorch $version into .tools (once; downloads 540 MB, keeps 520 MB)"
         make_tmp
-        # The platform flags take the wheels on any Python: nothing of what is
-        # used is a Python extension, but the tags name one that it was made for.
-        fetch_wheel "$setup/libtorch.txt" "$tmp/unpacked" \
-            --python-version 3.12 --implementation cp --abi cp312 --abi none \
-            --platform manylinux_2_28_x86_64 --platform manylinux_2_25_x86_64 --platform manylinux2014_x86_64
-        new=$tmp/libtorch
-        mkdir -p "$new/lib"
-        mv "$tmp/unpacked/torch/include" "$new/include"
-        mv "$tmp"/unpacked/torch/lib/lib{torch_cpu,c10}.so "$tmp"/unpacked/torch/lib/libgomp* \
-            "$tmp"/unpacked/nvidia/cu13/lib/lib{cudart,cupti}.so.13 "$new/lib"
-        # PyTorch's libtorch.so brings CUDA's part along; this one does not.
-        printf '' | g++ -shared -x c++ - -o "$new/lib/libtorch.so" \
-            -L"$new/lib" -Wl,--no-as-needed -ltorch_cpu -Wl,-rpath,"\$ORIGIN"
-        python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$new/lib/libtorch.so" ||
-            die "the downloaded libtorch does not load on this machine; nothing was installed."
-        put_in_place "$new" "$dir" "$pin"
+        fetch_wheel "$setup/libtorch.txt" "$tmp/unpacked" "${wheels[@]}"
+        make_cpu_part "$tmp/unpacked/torch/lib" "$tmp/unpacked/torch/include" "$tmp/unpacked/nvidia/cu13/lib"
     )
 fi
 
 (($# > 0)) || exit 0
 export LIBTORCH=${LIBTORCH:-$dir}
+if [[ -n $full ]]; then
+    export TRISAGE_LIBTORCH=$full
+    # CUDA's compiler comes with it, and is where no loader looks by itself.
+    for nvrtc in "$full"/../nvidia/*/lib/libnvrtc.so.*; do
+        [[ ! -e $nvrtc ]] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${nvrtc%/*}
+    done
+fi
 exec "$@"

@@ -4,7 +4,7 @@
 //! Nothing but the factory in [`cli`] knows which back end there is; everything else is written against
 //! [`hw::SamplerDevice`].
 
-// `accelerator::cuda` and `sage::slot` alone have some.
+// `accelerator::cuda` and `accelerator::torch` alone have some.
 #![deny(unsafe_code)]
 
 pub mod accelerator;

@@ -8,6 +8,8 @@
 mod cuda;
 mod host;
 mod simulated;
+#[cfg(feature = "torch")]
+mod torch;
 
 use std::{fmt, sync::Arc};
 
@@ -17,6 +19,8 @@ use hw::{HostMemory, MemorySpace, OutputMemory, Slr};
 pub use cuda::CudaAccelerator;
 pub use host::HostAccelerator;
 pub use simulated::{Race, SimulatedAccelerator, SimulatedOptions};
+#[cfg(feature = "torch")]
+pub use torch::{Lent, Properties, Torch, TorchAccelerator};
 
 use crate::ledger::{Direction, Ledger};
 

@@ -74,7 +74,7 @@ impl From<TchError> for StepsError {
     }
 }
 
-type Forward = fn(&Model, &Tensor, &Sampled<'_>, Dropout) -> sage::Result<Tensor>;
+type Forward = fn(&Model, &Tensor, &Sampled, Dropout) -> sage::Result<Tensor>;
 
 /// Measures steps on the first three mini-batches of a plan, `repeats` of each formulation after one that does not count.
 /// Features and labels are random.

@@ -1,14 +1,14 @@
 //! Where sub-graphs are consumed, how they get there, and what is recorded of that: for every command with a pipeline.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use golden::{Capacity, write};
 use hw::{SLRS, SamplerDevice};
 
 use super::{CliError, interrupt};
 use crate::{
-    accelerator::{Accelerator, AcceleratorError, SimulatedOptions},
+    accelerator::{Accelerator, AcceleratorError, HostAccelerator, SimulatedAccelerator, SimulatedOptions},
     ledger::Ledger,
     memory::{self, Gigabytes},
     pipeline::{self, MAX_SLOTS, Sink, Stop, Transport},
@@ -16,33 +16,40 @@ use crate::{
 };
 
 /// What consumes sub-graphs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kind {
-    /// The processor, in host memory
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The processor, in host memory.
     Host,
-    /// A simulated accelerator with memory, streams and random delays, which reports races
+    /// A simulated accelerator.
     Simulated,
-    /// An NVIDIA GPU
-    Cuda,
+    /// An NVIDIA GPU, by its number.
+    Cuda(usize),
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let number = |name: &str| name.strip_prefix("cuda:")?.parse().ok();
+        match name {
+            "host" | "cpu" => Ok(Self::Host),
+            "simulated" => Ok(Self::Simulated),
+            "cuda" => Ok(Self::Cuda(0)),
+            _ => number(name).map(Self::Cuda).ok_or_else(|| "give host (or cpu), simulated, or cuda:N".to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineArgs {
-    /// What consumes sub-graphs
-    #[arg(long, value_enum, default_value = "host")]
-    pub(super) accelerator: Kind,
+    /// What consumes sub-graphs: host (or cpu), the processor; simulated, an accelerator with memory, streams and random delays,
+    /// which reports races; cuda:N (or cuda for cuda:0), an NVIDIA GPU
+    #[arg(long, visible_alias = "device", default_value = "host", value_name = "ACCELERATOR")]
+    accelerator: Kind,
     /// Seed of the simulated accelerator's delays [default: 0]
     #[arg(long, value_name = "U64")]
     accelerator_seed: Option<u64>,
-    #[command(flatten)]
-    transport: TransportArgs,
-}
-
-/// How sub-graphs travel, whatever consumes them.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Pipeline")]
-pub(super) struct TransportArgs {
     /// How sub-graphs get from the card to it: in-place, dma-buf, bar or staged [default: the best way that works]
     #[arg(long, value_name = "SINK", value_parser = sink)]
     sink: Option<Sink>,
@@ -65,57 +72,45 @@ fn sink(name: &str) -> Result<Sink, String> {
 /// What goes into a trace's file, as an error names it.
 const TRACE: &str = "a trace";
 
-impl PipelineArgs {
-    /// Where transfers are counted, if they are.
-    pub(super) fn ledger(&self) -> Ledger {
-        self.transport.ledger()
-    }
+/// What an accelerator that is chosen on the command line can be used for.
+#[cfg(not(feature = "torch"))]
+pub(super) use crate::accelerator::Accelerator as Consumer;
+/// What an accelerator that is chosen on the command line can be used for.
+#[cfg(feature = "torch")]
+pub(super) use crate::accelerator::TorchAccelerator as Consumer;
 
-    pub(super) fn simulated(&self) -> SimulatedOptions {
-        let default = SimulatedOptions::default();
-        SimulatedOptions { seed: self.accelerator_seed.unwrap_or(default.seed), ..default }
+/// A command that is the same for every accelerator.
+pub(super) trait OnAccelerator {
+    /// What it results in.
+    type Output;
+
+    /// Does it.
+    fn run_on<A: Consumer>(self, accelerator: A) -> Result<Self::Output, CliError>;
+}
+
+impl PipelineArgs {
+    /// Does it on the accelerator that was chosen.
+    pub(super) fn on_accelerator<C: OnAccelerator>(&self, command: C) -> Result<C::Output, CliError> {
+        self.check()?;
+        let ledger = if self.transfers { Ledger::counting() } else { Ledger::default() };
+        match self.accelerator {
+            Kind::Host => command.run_on(HostAccelerator::new(ledger)),
+            Kind::Simulated => {
+                let default = SimulatedOptions::default();
+                let options = SimulatedOptions { seed: self.accelerator_seed.unwrap_or(default.seed), ..default };
+                command.run_on(SimulatedAccelerator::new(options, ledger))
+            }
+            Kind::Cuda(gpu) => command.run_on(cuda(gpu, ledger)?),
+        }
     }
 
     /// Refuses what does not go together.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+    fn check(&self) -> Result<(), CliError> {
         if self.accelerator_seed.is_some() && self.accelerator != Kind::Simulated {
             let sentence = "--accelerator-seed is an option of --accelerator simulated; others have no delays to draw";
             return Err(CliError::Usage(sentence.to_owned()));
         }
-        self.transport.check()
-    }
-
-    /// See [`TransportArgs::transport`].
-    pub(super) fn transport<A: Accelerator>(
-        &self,
-        device: &dyn SamplerDevice,
-        accelerator: &A,
-    ) -> Result<(Transport, String), CliError> {
-        self.transport.transport(device, accelerator)
-    }
-
-    /// As [`TransportArgs::check_memory`], where slots are in this machine's memory.
-    pub(super) fn check_memory(&self, capacity: &Capacity, sink: Option<Sink>) -> Result<(), CliError> {
-        match self.accelerator {
-            Kind::Host | Kind::Simulated => self.transport.check_memory(capacity, sink),
-            Kind::Cuda => Ok(()),
-        }
-    }
-
-    /// See [`TransportArgs::write_trace`].
-    pub(super) fn write_trace(&self, timeline: &Timeline, command: &str) -> Result<(), CliError> {
-        self.transport.write_trace(timeline, command)
-    }
-}
-
-impl TransportArgs {
-    /// Where transfers are counted, if they are.
-    pub(super) fn ledger(&self) -> Ledger {
-        if self.transfers { Ledger::counting() } else { Ledger::default() }
-    }
-
-    /// Refuses a trace that cannot be written.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+        // A trace that cannot be written.
         self.trace.as_deref().map_or(Ok(()), |trace| Ok(write::check_file(trace, TRACE, true)?))
     }
 
@@ -134,8 +129,12 @@ impl TransportArgs {
         Ok((transport, format!("{}, {why}", accelerator.describe())))
     }
 
-    /// Refuses more slots than there is memory for, instead of being ended by the system.
+    /// Refuses more slots than there is memory for, where they are in this machine's memory, instead of being ended by the
+    /// system.
     pub(super) fn check_memory(&self, capacity: &Capacity, sink: Option<Sink>) -> Result<(), CliError> {
+        if let Kind::Cuda(_) = self.accelerator {
+            return Ok(());
+        }
         let Some(available) = memory::available() else { return Ok(()) };
         let copies = if matches!(sink, Some(Sink::Bar | Sink::Staged)) { 2 } else { 1 };
         let elements = (capacity.edges as u64).saturating_mul(3).saturating_add(capacity.nodes as u64);
@@ -161,13 +160,41 @@ impl TransportArgs {
 
 /// The GPU, or why there is none.
 #[cfg(feature = "cuda")]
-pub(super) fn cuda(ledger: Ledger) -> Result<crate::accelerator::CudaAccelerator, AcceleratorError> {
-    crate::accelerator::CudaAccelerator::new(0, ledger)
+fn cuda(gpu: usize, ledger: Ledger) -> Result<crate::accelerator::CudaAccelerator, AcceleratorError> {
+    crate::accelerator::CudaAccelerator::new(gpu, ledger)
 }
 
 /// The GPU, or why there is none.
 #[cfg(not(feature = "cuda"))]
-pub(super) fn cuda(_: Ledger) -> Result<crate::accelerator::HostAccelerator, AcceleratorError> {
-    let reason = "this trisage was built without it; build it with `cargo build --release --features trainer/cuda`";
-    Err(AcceleratorError::Unavailable { accelerator: "CUDA", reason: reason.to_owned() })
+fn cuda(_: usize, _: Ledger) -> Result<HostAccelerator, AcceleratorError> {
+    let build = if cfg!(feature = "torch") {
+        ".setup/libtorch.sh cargo build --release --features trainer/cuda,trainer/torch"
+    } else {
+        "cargo build --release --features trainer/cuda"
+    };
+    let reason = format!("this trisage was built without it; build it with `{build}`");
+    Err(AcceleratorError::Unavailable { accelerator: "CUDA", reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accelerators_have_the_names_of_torch_too() {
+        let expected = [
+            ("host", Kind::Host),
+            ("cpu", Kind::Host),
+            ("simulated", Kind::Simulated),
+            ("cuda", Kind::Cuda(0)),
+            ("cuda:0", Kind::Cuda(0)),
+            ("cuda:12", Kind::Cuda(12)),
+        ];
+        for (name, kind) in expected {
+            assert_eq!(name.parse(), Ok(kind));
+        }
+        for name in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CUDA", "cpu:0"] {
+            assert_eq!(name.parse::<Kind>(), Err("give host (or cpu), simulated, or cuda:N".to_owned()), "{name}");
+        }
+    }
 }

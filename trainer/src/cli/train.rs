@@ -2,13 +2,20 @@
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use golden::Fanout;
 use serde::Serialize;
 
-use super::{CliError, accelerator::TransportArgs, backend::DeviceArgs, print, print_json, progress::Bar, say};
+use super::{
+    CliError,
+    accelerator::{Consumer, OnAccelerator, PipelineArgs},
+    backend::DeviceArgs,
+    print, print_json,
+    progress::Bar,
+    say,
+};
 use crate::{
-    accelerator::HostAccelerator,
+    accelerator::Torch,
     dataset::Dataset,
     table::{Table, count, float, scaled},
     train::{self, Changes, Data, Output, Performance, Presence, Record, Settings},
@@ -18,13 +25,6 @@ use crate::{
 pub(super) enum TrainCommand {
     /// Train GraphSAGE with mean aggregation
     Sage(SageArgs),
-}
-
-/// What computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Device {
-    /// The processor
-    Cpu,
 }
 
 #[derive(Debug, Args)]
@@ -45,9 +45,6 @@ pub(super) struct SageArgs {
     /// Train so many times, with seeds that count up from --seed
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
-    /// What computes
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: Device,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -56,7 +53,7 @@ pub(super) struct SageArgs {
     #[command(flatten)]
     sampler: DeviceArgs,
     #[command(flatten)]
-    transport: TransportArgs,
+    pipeline: PipelineArgs,
 }
 
 /// Settings; what is not given is as in the file of settings, or as usual.
@@ -102,6 +99,9 @@ struct SettingsArgs {
     /// Evaluate, and write what is remembered, after so many epochs [default: 1]
     #[arg(long, value_name = "N")]
     eval_every: Option<u64>,
+    /// Write what is remembered also after so many epochs, without evaluating [default: where it is evaluated alone]
+    #[arg(long, value_name = "N")]
+    checkpoint_every: Option<u64>,
 }
 
 impl SettingsArgs {
@@ -120,6 +120,7 @@ impl SettingsArgs {
             normalise_features: self.normalise_features,
             epochs: self.epochs,
             eval_every: self.eval_every,
+            checkpoint_every: self.checkpoint_every,
         };
         let settings = Settings::default().with(&file).with(&flags);
         settings.check()?;
@@ -129,30 +130,38 @@ impl SettingsArgs {
 
 pub(super) fn run(command: &TrainCommand) -> Result<(), CliError> {
     let TrainCommand::Sage(args) = command;
-    args.run()
+    let settings = args.settings.settings()?;
+    args.pipeline.on_accelerator((args, settings))
+}
+
+impl OnAccelerator for (&SageArgs, Settings) {
+    type Output = ();
+
+    fn run_on<A: Consumer>(self, accelerator: A) -> Result<(), CliError> {
+        let (args, settings) = self;
+        args.train_on(accelerator, settings)
+    }
 }
 
 impl SageArgs {
-    fn run(&self) -> Result<(), CliError> {
-        let settings = self.settings.settings()?;
-        self.transport.check()?;
-        let Device::Cpu = self.device;
+    fn train_on<A: Consumer>(&self, accelerator: A, settings: Settings) -> Result<(), CliError> {
+        let torch = Torch::new(Arc::new(accelerator))?;
         let sampler = self.sampler.open()?;
-        let accelerator = Arc::new(HostAccelerator::new(self.transport.ledger()));
-        let (transport, way) = self.transport.transport(&*sampler, &*accelerator)?;
+        let (transport, way) = self.pipeline.transport(&*sampler, &**torch.accelerator())?;
         let timeline = transport.timeline.clone();
         let outputs = self.outputs(&settings)?;
         let progress = Bar::default();
         let dataset = Dataset::load(&self.data, &progress)?;
-        let data = Data::new(dataset, &self.data, settings.normalise_features, &*accelerator)?;
+        let data = Data::new(dataset, &self.data, settings.normalise_features, &torch)?;
+        self.pipeline.check_memory(&settings.capacity(&data), transport.sink)?;
         say(&way);
 
         let mut runs = Vec::new();
         for (seed, output) in outputs {
             let settings = Settings { seed, ..settings.clone() };
-            let done = train::run(&sampler, &accelerator, &data, &settings, &transport, output.as_ref(), &progress);
+            let done = train::run(&sampler, &torch, &data, &settings, &transport, output.as_ref(), &progress);
             // A trace of what failed is worth most; but why it failed is worth more.
-            let traced = self.transport.write_trace(&timeline, "trisage train sage");
+            let traced = self.pipeline.write_trace(&timeline, "trisage train sage");
             let done = done?;
             traced?;
             runs.push(Run { seed, best: done.best, performance: done.performance });

@@ -7,7 +7,7 @@ use hw::SamplerDevice;
 
 use super::{
     CliError, Verdict,
-    accelerator::{self, Kind, PipelineArgs},
+    accelerator::{Consumer, OnAccelerator, PipelineArgs},
     backend::DeviceArgs,
     faults::{self, FaultArg},
     print, print_json,
@@ -15,10 +15,7 @@ use super::{
     say,
     source::{BatchArgs, GraphArgs, SamplingArgs},
 };
-use crate::{
-    accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator},
-    verify::{self, Plan},
-};
+use crate::verify::{self, Plan};
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
@@ -47,16 +44,18 @@ pub(super) struct VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs) -> Result<Verdict, CliError> {
-    args.pipeline.check()?;
-    let ledger = args.pipeline.ledger();
-    match args.pipeline.accelerator {
-        Kind::Host => run_on(args, HostAccelerator::new(ledger)),
-        Kind::Simulated => run_on(args, SimulatedAccelerator::new(args.pipeline.simulated(), ledger)),
-        Kind::Cuda => run_on(args, accelerator::cuda(ledger)?),
+    args.pipeline.on_accelerator(args)
+}
+
+impl OnAccelerator for &VerifyArgs {
+    type Output = Verdict;
+
+    fn run_on<A: Consumer>(self, accelerator: A) -> Result<Verdict, CliError> {
+        verify_on(self, accelerator)
     }
 }
 
-fn run_on<A: Accelerator>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
+fn verify_on<A: Consumer>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
     let device = args.device.open()?;
     let (transport, way) = args.pipeline.transport(&*device, &accelerator)?;
     let timeline = transport.timeline.clone();

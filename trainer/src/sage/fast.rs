@@ -20,7 +20,7 @@ const MEAN: i64 = 1;
 ///
 /// # Panics
 /// If the model has not one layer for each hop of the sub-graph.
-pub fn forward(model: &Model, features: &Tensor, sub: &Sampled<'_>, dropout: Dropout) -> Result<Tensor> {
+pub fn forward(model: &Model, features: &Tensor, sub: &Sampled, dropout: Dropout) -> Result<Tensor> {
     let layers = model.layers();
     assert_eq!(layers.len(), sub.hops(), "a model has one layer for each hop of the sub-graph");
     // Nodes of the last hop have no in-edges here, and are only read.
@@ -46,7 +46,7 @@ pub fn forward(model: &Model, features: &Tensor, sub: &Sampled<'_>, dropout: Dro
 }
 
 /// For each of the first `nodes` nodes the place in `cols` where its in-edges begin, int32.
-fn first_edges(sub: &Sampled<'_>, nodes: i64) -> Result<Tensor> {
+fn first_edges(sub: &Sampled, nodes: i64) -> Result<Tensor> {
     let options = (Kind::Int, sub.cols().device());
     let edges = sub.edges_within(sub.hops());
     let ids = Tensor::f_arange(nodes, options)?;

@@ -6,6 +6,7 @@ use golden::CscGraph;
 use tch::Tensor;
 
 use super::{Model, Result, fast};
+use crate::ledger::{Direction, Ledger};
 
 /// Nodes and edges that are worked on at a time, at the most; a node with more edges is worked on alone.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +25,12 @@ impl Default for Chunk {
 }
 
 /// Logits of all nodes, `[nodes, classes]`: layer by layer, each for all nodes, a chunk of nodes at a time. `features` is
-/// `[nodes, columns]`. Nothing is drawn, and nothing is remembered for gradients.
+/// `[nodes, columns]`. Nothing is drawn, and nothing is remembered for gradients. Indices cross the bus for each layer, which is
+/// entered in the ledger.
 ///
 /// # Errors
 /// What libtorch says.
-pub fn logits(model: &Model, features: &Tensor, graph: &CscGraph, chunk: Chunk) -> Result<Tensor> {
+pub fn logits(model: &Model, features: &Tensor, graph: &CscGraph, chunk: Chunk, ledger: &Ledger) -> Result<Tensor> {
     tch::no_grad(|| {
         let mut x = features.shallow_clone();
         for (i, layer) in model.layers().iter().enumerate() {
@@ -36,7 +38,7 @@ pub fn logits(model: &Model, features: &Tensor, graph: &CscGraph, chunk: Chunk) 
             let out = Tensor::f_empty([nodes, layer.bias.size1()?], (Model::KIND, x.device()))?;
             for range in chunks(graph.indptr(), chunk) {
                 let (first, len) = (range.start as i64, range.len() as i64);
-                let part = layer.apply(&means(&x, graph, range)?, &x.f_narrow(0, first, len)?)?;
+                let part = layer.apply(&means(&x, graph, range, ledger)?, &x.f_narrow(0, first, len)?)?;
                 out.f_narrow(0, first, len)?.f_copy_(&part)?;
             }
             x = if i + 1 < model.layers().len() { fast::activate(&out, None)? } else { out };
@@ -46,14 +48,17 @@ pub fn logits(model: &Model, features: &Tensor, graph: &CscGraph, chunk: Chunk) 
 }
 
 /// For each node of a range the mean of all its in-neighbours' rows of `x`.
-fn means(x: &Tensor, graph: &CscGraph, range: Range<usize>) -> Result<Tensor> {
+fn means(x: &Tensor, graph: &CscGraph, range: Range<usize>, ledger: &Ledger) -> Result<Tensor> {
     let indptr = &graph.indptr()[range.start..=range.end];
     let (first, last) = (indptr[0], indptr[range.len()]);
     let sources: Vec<i32> =
         graph.indices()[first as usize..last as usize].iter().map(|node| node.get().cast_signed()).collect();
     let firsts: Vec<i32> = indptr[..range.len()].iter().map(|&edge| (edge - first).cast_signed()).collect();
-    let [sources, firsts] = [sources, firsts].map(|ids| Tensor::from_slice(&ids).to_device(x.device()));
-    fast::means(x, &sources, &firsts)
+    let upload = |ids: &[i32]| {
+        ledger.cross(Direction::Up, "indices of the whole graph", size_of_val(ids));
+        Tensor::f_from_slice(ids)?.f_to_device(x.device())
+    };
+    fast::means(x, &upload(&sources)?, &upload(&firsts)?)
 }
 
 /// Consecutive ranges of all nodes.

@@ -11,7 +11,7 @@ use super::{Dropout, Model, Result, Sampled};
 ///
 /// # Errors
 /// What libtorch says.
-pub fn forward(model: &Model, features: &Tensor, sub: &Sampled<'_>, dropout: Dropout) -> Result<Tensor> {
+pub fn forward(model: &Model, features: &Tensor, sub: &Sampled, dropout: Dropout) -> Result<Tensor> {
     let long = |tensor: &Tensor| tensor.f_to_kind(Kind::Int64);
     let mut x = features.f_index_select(0, &long(sub.samples())?)?;
     let (rows, cols) = (long(sub.rows())?, long(sub.cols())?);

@@ -1,16 +1,15 @@
 //! A sampled mini-batch as tensors.
 
-use std::marker::PhantomData;
-
 use golden::{Buffer, HopCounts, SubGraph};
 use tch::Tensor;
 
-/// A sampled mini-batch: int32 tensors, over memory that may be refilled when `'a` is over.
+/// A sampled mini-batch: int32 tensors, perhaps over memory that is lent.
 ///
-/// Tensors are counted references to their memory, and what is derived from these with `narrow` and the like shares it. So
-/// none may be kept beyond `'a`; results of computations are memory of their own.
+/// Tensors are counted references to their memory, and what is derived from these with `narrow` and the like shares it; results
+/// of computations are memory of their own. Who lends memory watches that no reference is kept
+/// ([`TorchAccelerator::compute`](crate::accelerator::TorchAccelerator::compute)).
 #[derive(Debug)]
-pub struct Sampled<'a> {
+pub struct Sampled {
     samples: Tensor,
     rows: Tensor,
     cols: Tensor,
@@ -18,20 +17,17 @@ pub struct Sampled<'a> {
     nodes: Vec<i64>,
     /// Edges of hops 1 to h; 0 for h = 0.
     edges: Vec<i64>,
-    memory: PhantomData<&'a ()>,
 }
 
-impl Sampled<'static> {
+impl Sampled {
     /// A copy of a sub-graph that lies elsewhere.
     pub fn copied(sub: &SubGraph) -> Self {
         let tensor = |buffer| Tensor::from_slice(sub.buffer(buffer));
         Self::new([Buffer::Samples, Buffer::Rows, Buffer::Cols].map(tensor), &sub.hops)
     }
-}
 
-impl Sampled<'_> {
     /// `samples`, `rows` and `cols`, whose valid elements are these.
-    pub(super) fn new([samples, rows, cols]: [Tensor; 3], hops: &HopCounts) -> Self {
+    pub(crate) fn new([samples, rows, cols]: [Tensor; 3], hops: &HopCounts) -> Self {
         let cumulated = |counts: &[u32], first: Option<i64>| {
             let sums = counts.iter().scan(0, |sum, &count| {
                 *sum += i64::from(count);
@@ -40,7 +36,7 @@ impl Sampled<'_> {
             first.into_iter().chain(sums).collect()
         };
         let (nodes, edges) = (cumulated(&hops.nodes, None), cumulated(&hops.edges, Some(0)));
-        Self { samples, rows, cols, nodes, edges, memory: PhantomData }
+        Self { samples, rows, cols, nodes, edges }
     }
 
     /// Hops, which is how many layers a model has for it.

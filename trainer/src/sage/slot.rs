@@ -1,61 +1,46 @@
-//! A slot of the pipeline as tensors, without a copy.
+//! A slot of the pipeline as what libtorch reads, without a copy.
 
 use golden::Buffer;
-use hw::{HostMemory, SLRS, Slr};
-use tch::{Device, Kind, Tensor};
+use hw::{SLRS, Slr};
 
-use super::Sampled;
 use crate::{
-    accelerator::HostAccelerator,
+    accelerator::{Lent, Torch, TorchAccelerator},
     pipeline::{Filled, Item, Pipeline, PipelineError},
 };
 
 /// Consumes an iteration: gives `f` what each SLR has put into the slot, and then the slot back to the card.
 ///
-/// What `f` gets cannot outlive it, and between `begin_consume` and `release` the card writes nothing there.
+/// What `f` gets cannot outlive it, and until the work that it gives to libtorch is done the card writes nothing there.
 ///
 /// # Errors
 /// What `f` says, or the pipeline.
 #[expect(clippy::needless_pass_by_value, reason = "nobody has the item, and with it the slot, any more")]
-pub(crate) fn consume<E: From<PipelineError>>(
-    pipeline: &Pipeline<HostAccelerator>,
+pub(crate) fn consume<A: TorchAccelerator, E: From<PipelineError>>(
+    pipeline: &Pipeline<A>,
+    torch: &Torch<A>,
     item: Item,
-    f: impl FnOnce([Option<Held<'_>>; SLRS]) -> Result<(), E>,
+    f: impl FnOnce([Option<Held<'_, A>>; SLRS]) -> Result<(), E>,
 ) -> Result<(), E> {
-    pipeline.begin_consume(item.slot, item.generation, &())?;
+    pipeline.begin_consume(item.slot, item.generation, torch.stream())?;
     f(Slr::ALL.map(|slr| {
         let filled = item.slrs[slr.index()].as_ref()?;
-        let view = |buffer| &**pipeline.view(item.slot, slr, buffer);
+        let view = |buffer| pipeline.view(item.slot, slr, buffer);
         Some(Held { filled, buffers: [Buffer::Samples, Buffer::Rows, Buffer::Cols].map(view) })
     }))?;
-    Ok(pipeline.release(item.slot, item.generation, &())?)
+    Ok(pipeline.release(item.slot, item.generation, torch.stream())?)
 }
 
 /// What one SLR has put into a slot that is held.
-pub(crate) struct Held<'a> {
+pub(crate) struct Held<'a, A: TorchAccelerator> {
     /// Its counts and what it took.
     pub(crate) filled: &'a Filled,
-    buffers: [&'a HostMemory; 3],
+    buffers: [&'a A::Buffer; 3],
 }
 
-impl Held<'_> {
-    /// The sub-graph as tensors over the slot's memory.
-    ///
-    /// # Panics
-    /// If the card counts more elements than a buffer has.
-    pub(crate) fn sampled(&self) -> Sampled<'_> {
+impl<'a, A: TorchAccelerator> Held<'a, A> {
+    /// What is valid of `samples`, `rows` and `cols`, to be read; as tensors they make a [`super::Sampled`].
+    pub(crate) fn lent(&self) -> [Lent<'a, A::Buffer>; 3] {
         let mut counts = self.filled.counts.into_iter();
-        let tensors = self.buffers.map(|buffer| view(buffer, counts.next().unwrap_or(0)));
-        Sampled::new(tensors, &self.filled.report.hops)
+        self.buffers.map(|buffer| Lent::Read(buffer, counts.next().unwrap_or(0)))
     }
-}
-
-/// The first `len` elements as an int32 tensor. [`Sampled`] says who may keep it, and how long.
-#[allow(unsafe_code)]
-fn view(memory: &HostMemory, len: usize) -> Tensor {
-    assert!(len <= memory.len(), "a card has counted {len} elements in a buffer of {}", memory.len());
-    let data = memory.as_ptr().cast();
-    // SAFETY: `data` points to at least `len` int32 (an AtomicI32 is one in size and alignment), which stay in place as long
-    // as the memory lives. The slot is held, so nobody writes them; libtorch only reads what indices lie in.
-    unsafe { Tensor::from_blob(data, &[len as i64], &[], Kind::Int, Device::Cpu) }
 }

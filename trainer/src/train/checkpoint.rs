@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tch::Tensor;
 
 use super::{Output, Record, Settings, State, TrainError};
+use crate::ledger::{Direction, Ledger};
 
 /// Under which name a file holds what is no tensor, as JSON. There is one such name alone, so that a file's bytes do not
 /// depend on an order.
@@ -28,21 +29,32 @@ struct Last {
 const MOMENTS: [&str; 2] = ["adam.mean", "adam.square"];
 
 /// Writes the history and the last parameters, and the best ones if they are.
-pub(super) fn write(output: &Output, settings: &Settings, state: &State, best: bool) -> Result<(), TrainError> {
+pub(super) fn write(
+    output: &Output,
+    settings: &Settings,
+    state: &State,
+    best: bool,
+    ledger: &Ledger,
+) -> Result<(), TrainError> {
     let mut tensors: Vec<(String, &Tensor)> = state.model.named().collect();
     output.write_history(&state.history)?;
     if best {
-        save(&output.best(), &tensors, &state.best)?;
+        save(&output.best(), &tensors, &state.best, ledger)?;
     }
     for ((name, _), moments) in state.model.named().zip(state.adam.moments()) {
         tensors.extend(MOMENTS.iter().zip(moments).map(|(moment, tensor)| (format!("{moment}.{name}"), tensor)));
     }
     let (epochs, steps) = (state.history.len() as u64, state.adam.steps());
-    save(&output.last(), &tensors, &Last { settings: settings.clone(), epochs, steps, best: state.best })
+    save(&output.last(), &tensors, &Last { settings: settings.clone(), epochs, steps, best: state.best }, ledger)
 }
 
 /// Goes on from the last parameters.
-pub(super) fn resume(output: &Output, settings: &Settings, state: &mut State) -> Result<(), TrainError> {
+pub(super) fn resume(
+    output: &Output,
+    settings: &Settings,
+    state: &mut State,
+    ledger: &Ledger,
+) -> Result<(), TrainError> {
     let path = output.last();
     let wrong = |problem: String| TrainError::Resume { path: path.clone(), problem };
     let bytes = fs::read(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
@@ -54,7 +66,7 @@ pub(super) fn resume(output: &Output, settings: &Settings, state: &mut State) ->
         return Err(wrong(format!("{} epochs are done already, and {} are asked for", last.epochs, settings.epochs)));
     }
     let file = SafeTensors::deserialize(&bytes).map_err(|error| wrong(error.to_string()))?;
-    let read = |name: &str, like: &Tensor| tensor(&file, name, like).map_err(&wrong);
+    let read = |name: &str, like: &Tensor| tensor(&file, name, like, ledger).map_err(&wrong);
     let (mut parameters, mut moments) = (Vec::new(), Vec::new());
     for (name, like) in state.model.named() {
         parameters.push(read(&name, like)?);
@@ -68,10 +80,14 @@ pub(super) fn resume(output: &Output, settings: &Settings, state: &mut State) ->
     Ok(())
 }
 
-fn save(path: &Path, tensors: &[(String, &Tensor)], meta: &impl Serialize) -> Result<(), TrainError> {
+/// What crosses the bus, as the ledger names it.
+const SITE: &str = "checkpoint";
+
+fn save(path: &Path, tensors: &[(String, &Tensor)], meta: &impl Serialize, ledger: &Ledger) -> Result<(), TrainError> {
     let failed = |error: io::Error| TrainError::Write(WriteProblem::Write { error }.at(path));
     let mut data = Vec::with_capacity(tensors.len());
     for (name, tensor) in tensors {
+        ledger.cross(Direction::Down, SITE, tensor.numel() * size_of::<f32>());
         let values = Vec::<f32>::try_from(tensor.f_detach()?.f_flatten(0, -1)?)?;
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let shape: Vec<usize> = tensor.size().iter().map(|&length| length.cast_unsigned() as usize).collect();
@@ -95,12 +111,13 @@ fn metadata<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| format!("it was written by another version of trisage: {error}"))
 }
 
-fn tensor(file: &SafeTensors<'_>, name: &str, like: &Tensor) -> Result<Tensor, String> {
+fn tensor(file: &SafeTensors<'_>, name: &str, like: &Tensor, ledger: &Ledger) -> Result<Tensor, String> {
     let view = file.tensor(name).map_err(|error| error.to_string())?;
     let shape: Vec<i64> = view.shape().iter().map(|&length| length as i64).collect();
     if view.dtype() != Dtype::F32 || shape != like.size() {
         return Err(format!("{name} is {:?} {shape:?}, and float32 {:?} is needed", view.dtype(), like.size()));
     }
     let values = view.data().as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect::<Vec<_>>();
+    ledger.cross(Direction::Up, SITE, size_of_val(&*values));
     Ok(Tensor::from_slice(&values).reshape(shape).to_device(like.device()))
 }

@@ -9,15 +9,11 @@ use tch::{Kind, Tensor};
 
 use super::{Data, Performance, Settings, State, TrainError};
 use crate::{
-    accelerator::{Accelerator, HostAccelerator},
+    accelerator::{Lent, Torch, TorchAccelerator},
     batches::Batches,
     chance,
-    ledger::Direction,
     pipeline::{Pipeline, Requests},
-    sage::{
-        self, fast,
-        slot::{self, Held},
-    },
+    sage::{self, Sampled, fast, slot},
 };
 
 /// The words from which dropout begins each epoch.
@@ -31,10 +27,18 @@ pub(super) struct Epoch<'a> {
 }
 
 impl Epoch<'_> {
-    /// Trains with every training node once; returns the mean loss.
-    pub(super) fn train(
+    /// Mini-batches of an epoch, or a few more: a loss for each SLR in each iteration.
+    pub(super) fn losses(data: &Data, settings: &Settings) -> usize {
+        data.train.len().div_ceil(settings.batch_size).next_multiple_of(SLRS)
+    }
+
+    /// Trains with every training node once; returns the mean loss. Until the end of the epoch, losses stay in `losses`, which
+    /// has room for [`Epoch::losses`].
+    pub(super) fn train<A: TorchAccelerator>(
         &self,
-        pipeline: &Pipeline<HostAccelerator>,
+        pipeline: &Pipeline<A>,
+        torch: &Torch<A>,
+        losses: &A::Buffer,
         state: &mut State,
         performance: &mut Performance,
         progress: &dyn Progress,
@@ -44,18 +48,23 @@ impl Epoch<'_> {
         let iterations = pieces.len().div_ceil(SLRS);
         // So that an epoch does not depend on those before it in this process.
         tch::manual_seed(chance::words(settings.seed, DROPOUT, number).next_u64().cast_signed());
-        let losses = Tensor::f_zeros([iterations as i64, SLRS as i64], (Kind::Float, data.device()))?;
+        let all = Self::losses(data, settings);
         let last = state.history.last().map_or_else(String::new, |last| format!(", loss {:.4}", last.loss));
         let name = format!("epoch {} of {}{last}", number + 1, settings.epochs);
 
         pipeline.start(iterations as u64, self.requests(&pieces))?;
         while let Some(item) = pipeline.acquire()? {
             let iteration = item.iteration;
-            slot::consume(pipeline, item, |slrs| {
+            slot::consume(pipeline, torch, item, |slrs| {
                 for (slr, held) in Slr::ALL.into_iter().zip(slrs) {
                     let Some(held) = held else { continue };
-                    let loss = losses.f_get(iteration as i64)?.f_get(slr.index() as i64)?;
-                    self.step(&held, state, loss)?;
+                    let [samples, rows, cols] = held.lent();
+                    let lent = [samples, rows, cols, Lent::Written(losses, all, Kind::Float)];
+                    torch.compute("training", lent, |[samples, rows, cols, losses]| -> Result<_, TrainError> {
+                        let sub = Sampled::new([samples, rows, cols], &held.filled.report.hops);
+                        let loss = losses.f_get(iteration as i64 * SLRS as i64 + slr.index() as i64)?;
+                        self.step(&sub, state, loss)
+                    })??;
                     performance.add(held.filled);
                 }
                 Ok::<_, TrainError>(())
@@ -65,8 +74,8 @@ impl Epoch<'_> {
         performance.pipeline.add(&pipeline.finish()?);
         performance.epochs += 1;
 
-        pipeline.accelerator().ledger().cross(Direction::Down, "losses", losses.numel() * size_of::<f32>());
-        let losses = Vec::<f32>::try_from(losses.f_flatten(0, -1)?)?;
+        let losses = torch.accelerator().download(torch.stream(), "losses", losses, all)?;
+        let losses: Vec<f32> = losses.into_iter().map(|bits| f32::from_bits(bits.cast_unsigned())).collect();
         self.mean(&pieces, &losses)
     }
 
@@ -88,10 +97,9 @@ impl Epoch<'_> {
     }
 
     /// One step of the optimizer with one mini-batch; its loss goes to `loss`.
-    fn step(&self, held: &Held<'_>, state: &mut State, mut loss: Tensor) -> Result<(), TrainError> {
+    fn step(&self, sub: &Sampled, state: &mut State, mut loss: Tensor) -> Result<(), TrainError> {
         let Self { data, settings, .. } = self;
-        let sub = held.sampled();
-        let logits = fast::forward(&state.model, &data.features, &sub, Some(settings.dropout))?;
+        let logits = fast::forward(&state.model, &data.features, sub, Some(settings.dropout))?;
         let of_batch = sage::loss(&logits, &sub.of_seeds(&data.labels)?)?;
         state.model.zero_grad();
         of_batch.f_backward()?;

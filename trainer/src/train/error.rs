@@ -6,7 +6,7 @@ use golden::write::WriteError;
 use hw::{DeviceError, Slr};
 use tch::TchError;
 
-use crate::{dataset::DatasetError, pipeline::PipelineError, sage};
+use crate::{accelerator::AcceleratorError, dataset::DatasetError, memory::Gigabytes, pipeline::PipelineError, sage};
 
 /// Why there is no training, or no more of it: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,25 @@ pub enum TrainError {
     /// Sampling or transport failed.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
+    /// What computes has failed, or is not there.
+    #[error(transparent)]
+    Accelerator(#[from] AcceleratorError),
+    /// The data set is larger than the memory of what computes.
+    #[error(
+        "{}: features and labels take {needed}, and {device} has {free} of its memory free; train on the processor \
+         (--device cpu), or on a GPU with more",
+        path.display()
+    )]
+    Memory {
+        /// The data set.
+        path: PathBuf,
+        /// What computes.
+        device: String,
+        /// What is needed.
+        needed: Gigabytes,
+        /// What is there.
+        free: Gigabytes,
+    },
     /// A loss is infinite or not a number.
     #[error("the loss is {loss} in epoch {epoch}, iteration {iteration}, {slr}; a smaller learning rate may help")]
     Loss {

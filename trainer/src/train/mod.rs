@@ -2,7 +2,8 @@
 //!
 //! An epoch has every training node once, in an order of its own. In iteration g of an epoch SLR s samples mini-batch
 //! 3 g + s; the optimizer makes one step for each mini-batch, in the order of the SLRs. Nothing comes to the host meanwhile:
-//! losses stay where they are computed, and are read when the epoch is over.
+//! losses stay where they are computed, and are read when the epoch is over. All that libtorch does is work of one stream, which
+//! the pipeline knows as that of the consumer.
 //!
 //! A seed and a data set fix everything on one machine with one number of threads: the order of nodes, the sub-graphs, the
 //! first weights, and dropout; whichever back end samples, and whether or not training was interrupted at a checkpoint.
@@ -25,10 +26,10 @@ use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
 use crate::{
-    accelerator::{Accelerator, HostAccelerator},
-    ledger::Direction,
+    accelerator::{Lent, Torch, TorchAccelerator},
+    ledger::{Direction, Ledger},
     pipeline::{Pipeline, PipelineOptions, Transport},
-    sage::{Adam, Model, infer},
+    sage::{self, Adam, Model, infer},
 };
 use epoch::Epoch;
 
@@ -87,9 +88,9 @@ struct State {
 ///
 /// # Errors
 /// What cannot be trained with, read or written; a failing back end; a loss that is not finite.
-pub fn run(
+pub fn run<A: TorchAccelerator>(
     device: &Arc<dyn SamplerDevice>,
-    accelerator: &Arc<HostAccelerator>,
+    torch: &Torch<A>,
     data: &Data,
     settings: &Settings,
     transport: &Transport,
@@ -98,9 +99,11 @@ pub fn run(
 ) -> Result<Outcome, TrainError> {
     settings.check()?;
     settings.check_requests(&**device, data)?;
-    let mut state = State::new(data, settings)?;
+    let accelerator = torch.accelerator();
+    let ledger = accelerator.ledger();
+    let mut state = torch.compute("the first parameters", [], |[]| State::new(data, settings, ledger))??;
     if let Some(output) = output.filter(|output| output.resumes()) {
-        checkpoint::resume(output, settings, &mut state)?;
+        torch.compute("resuming", [], |[]| checkpoint::resume(output, settings, &mut state, ledger))??;
     }
     device.load_graph(&data.graph, progress)?;
     let options = PipelineOptions {
@@ -110,21 +113,23 @@ pub fn run(
         poison: false,
     };
     let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
-    let mut performance = Performance::new(device.capabilities().backend, &**accelerator);
+    let losses = accelerator.allocate("losses".to_owned(), Epoch::losses(data, settings))?;
+    let mut performance = Performance::new(device.capabilities().backend, accelerator.properties()?);
     for number in state.history.len() as u64..settings.epochs {
         let epoch = Epoch { number, data, settings };
-        let loss = epoch.train(&pipeline, &mut state, &mut performance, progress)?;
+        let loss = epoch.train(&pipeline, torch, &losses, &mut state, &mut performance, progress)?;
         let done = number + 1;
         let evaluated = done == settings.epochs || done.is_multiple_of(settings.eval_every);
         let begin = Instant::now();
-        let accuracy = evaluated.then(|| accuracy(&state.model, data, &**accelerator)).transpose()?;
+        let accuracy = evaluated.then(|| accuracy(&state.model, data, torch)).transpose()?;
         performance.evaluation += begin.elapsed();
         let better = state.enter(Record { epoch: done, loss, accuracy });
-        if let Some(output) = output.filter(|_| evaluated) {
-            checkpoint::write(output, settings, &state, better)?;
+        let remembered = evaluated || settings.checkpoint_every.is_some_and(|every| done.is_multiple_of(every));
+        if let Some(output) = output.filter(|_| remembered) {
+            torch.compute("checkpoint", [], |[]| checkpoint::write(output, settings, &state, better, ledger))??;
         }
     }
-    performance.transfers = accelerator.ledger().tally();
+    performance.transfers = ledger.tally();
     if let Some(output) = output {
         output.write_performance(&performance)?;
     }
@@ -133,8 +138,11 @@ pub fn run(
 }
 
 impl State {
-    fn new(data: &Data, settings: &Settings) -> Result<Self, TrainError> {
+    fn new(data: &Data, settings: &Settings, ledger: &Ledger) -> Result<Self, TrainError> {
         let model = Model::new(&settings.widths(data), settings.seed, data.device())?;
+        for (_, parameter) in model.named() {
+            ledger.cross(Direction::Up, "first parameters", parameter.numel() * size_of::<f32>());
+        }
         let adam = Adam::new(&model, settings.lr, settings.weight_decay, settings.decay_layers.unwrap_or(usize::MAX))?;
         Ok(Self { model, adam, history: Vec::new(), best: None })
     }
@@ -156,14 +164,19 @@ impl State {
 /// Evaluates a model with all in-neighbours of every node.
 ///
 /// # Errors
-/// What libtorch says.
-pub fn accuracy(model: &Model, data: &Data, accelerator: &impl Accelerator) -> Result<Accuracy, TrainError> {
-    let logits = infer::logits(model, &data.features, &data.graph, infer::Chunk::default())?;
-    let right = logits.f_argmax(1, false)?.f_eq_tensor(&data.labels)?;
-    let count = |nodes: &Tensor| right.f_index_select(0, nodes)?.f_sum(Kind::Int64);
-    let counts = Tensor::f_stack(&[count(&data.valid)?, count(&data.test)?], 0)?;
-    accelerator.ledger().cross(Direction::Down, "accuracy", counts.numel() * size_of::<i64>());
-    let counts = Vec::<i64>::try_from(&counts)?;
-    let part = |right: i64, nodes: &Tensor| (nodes.numel() > 0).then(|| right as f64 / nodes.numel() as f64);
+/// What libtorch or the accelerator says.
+pub fn accuracy<A: TorchAccelerator>(model: &Model, data: &Data, torch: &Torch<A>) -> Result<Accuracy, TrainError> {
+    let accelerator = torch.accelerator();
+    let counts = accelerator.allocate("nodes that are right".to_owned(), 2)?;
+    let written = Lent::Written(&counts, 2, Kind::Int);
+    torch.compute("evaluation", [written], |[mut counts]| -> sage::Result<_> {
+        let ledger = accelerator.ledger();
+        let logits = infer::logits(model, &data.features, &data.graph, infer::Chunk::default(), ledger)?;
+        let right = logits.f_argmax(1, false)?.f_eq_tensor(&data.labels)?;
+        let count = |nodes: &Tensor| right.f_index_select(0, nodes)?.f_sum(Kind::Int);
+        counts.f_copy_(&Tensor::f_stack(&[count(&data.valid)?, count(&data.test)?], 0)?)
+    })??;
+    let counts = accelerator.download(torch.stream(), "accuracy", &counts, 2)?;
+    let part = |right: i32, nodes: &Tensor| (nodes.numel() > 0).then(|| f64::from(right) / nodes.numel() as f64);
     Ok(Accuracy { valid: part(counts[0], &data.valid), test: part(counts[1], &data.test) })
 }

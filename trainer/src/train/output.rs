@@ -28,7 +28,7 @@ pub enum Presence {
 }
 
 /// The folder for results: `history.csv` (a line for each epoch), `performance.json`, `best.safetensors` (the parameters of
-/// the best epoch) and `last.safetensors` (those of the last one that was evaluated, and the optimizer).
+/// the best epoch) and `last.safetensors` (those of the last one that had a checkpoint, and the optimizer).
 ///
 /// Each file appears whole. The parameters have the names that a PyTorch module of PyTorch Geometric's `SAGEConv` has.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::{
-    accelerator::Accelerator,
+    accelerator::Properties,
     ledger::Tally,
     pipeline::{Filled, Totals},
     table::seconds,
@@ -17,7 +17,7 @@ pub struct Performance {
     /// What sampled.
     pub backend: &'static str,
     /// What trained.
-    pub accelerator: String,
+    pub accelerator: Properties,
     /// Threads that libtorch computes with.
     pub threads: i32,
     /// Epochs.
@@ -38,10 +38,10 @@ pub struct Performance {
 }
 
 impl Performance {
-    pub(super) fn new(backend: &'static str, accelerator: &impl Accelerator) -> Self {
+    pub(super) fn new(backend: &'static str, accelerator: Properties) -> Self {
         Self {
             backend,
-            accelerator: accelerator.describe(),
+            accelerator,
             threads: tch::get_num_threads(),
             epochs: 0,
             minibatches: 0,

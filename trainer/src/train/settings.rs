@@ -37,6 +37,8 @@ pub struct Settings {
     pub epochs: u64,
     /// Epochs from one evaluation, and checkpoint, to the next; the last epoch has one too.
     pub eval_every: u64,
+    /// Epochs from one checkpoint without evaluation to the next, if there are to be such.
+    pub checkpoint_every: Option<u64>,
 }
 
 impl Default for Settings {
@@ -54,6 +56,7 @@ impl Default for Settings {
             normalise_features: false,
             epochs: 10,
             eval_every: 1,
+            checkpoint_every: None,
         }
     }
 }
@@ -77,6 +80,7 @@ pub struct Changes {
     pub normalise_features: Option<bool>,
     pub epochs: Option<u64>,
     pub eval_every: Option<u64>,
+    pub checkpoint_every: Option<u64>,
 }
 
 impl Changes {
@@ -114,6 +118,7 @@ impl Settings {
             normalise_features: changes.normalise_features.unwrap_or(self.normalise_features),
             epochs: changes.epochs.unwrap_or(self.epochs),
             eval_every: changes.eval_every.unwrap_or(self.eval_every),
+            checkpoint_every: changes.checkpoint_every.or(self.checkpoint_every),
         }
     }
 
@@ -138,6 +143,7 @@ impl Settings {
             ("batch-size", self.batch_size > 0, at_least(1)),
             ("epochs", self.epochs > 0, at_least(1)),
             ("eval-every", self.eval_every > 0, at_least(1)),
+            ("checkpoint-every", self.checkpoint_every != Some(0), at_least(1)),
         ];
         match rules.into_iter().find(|&(_, right, _)| !right) {
             Some((setting, _, problem)) => Err(TrainError::Setting { setting, problem }),
@@ -157,7 +163,7 @@ impl Settings {
     }
 
     /// Room for any mini-batch.
-    pub(super) fn capacity(&self, data: &Data) -> Capacity {
+    pub fn capacity(&self, data: &Data) -> Capacity {
         Capacity::worst_case(&data.graph, self.batch_size.min(data.train.len()), &self.fanouts())
     }
 
@@ -170,7 +176,7 @@ impl Settings {
     }
 
     /// The first setting in which another run differs that this one cannot go on from. There may be more epochs, and
-    /// another number of them between evaluations.
+    /// another number of them between evaluations and checkpoints.
     pub(super) fn differs(&self, other: &Self) -> Option<String> {
         let values = |settings: &Self| match serde_json::to_value(settings) {
             Ok(serde_json::Value::Object(values)) => values,
@@ -178,7 +184,7 @@ impl Settings {
         };
         let others = values(other);
         values(self).into_iter().find_map(|(name, value)| {
-            let free = ["epochs", "eval-every"].contains(&&*name);
+            let free = ["epochs", "eval-every", "checkpoint-every"].contains(&&*name);
             let other = others.get(&name)?;
             (!free && *other != value).then(|| format!("{name} is {other} there, and {value} here"))
         })
@@ -260,8 +266,13 @@ mod tests {
         assert_eq!(refused(|s| s.dropout = 1.0), "dropout: must be at least 0 and less than 1");
         assert_eq!(refused(|s| s.lr = f64::NAN), "lr: must be greater than 0");
         assert_eq!(refused(|s| s.weight_decay = -1.0), "weight-decay: must be at least 0");
-        let zeros: [fn(&mut Settings); 4] =
-            [|s| s.hidden = 0, |s| s.batch_size = 0, |s| s.epochs = 0, |s| s.eval_every = 0];
+        let zeros: [fn(&mut Settings); 5] = [
+            |s| s.hidden = 0,
+            |s| s.batch_size = 0,
+            |s| s.epochs = 0,
+            |s| s.eval_every = 0,
+            |s| s.checkpoint_every = Some(0),
+        ];
         for zero in zeros {
             assert!(refused(zero).ends_with("must be at least 1"));
         }
@@ -270,7 +281,10 @@ mod tests {
     #[test]
     fn a_run_goes_on_with_more_epochs_alone() {
         let settings = Settings::default();
-        assert_eq!(settings.differs(&Settings { epochs: 99, eval_every: 5, ..settings.clone() }), None);
+        assert_eq!(
+            settings.differs(&Settings { epochs: 99, eval_every: 5, checkpoint_every: Some(2), ..settings.clone() }),
+            None
+        );
         let difference = settings.differs(&Settings { lr: 0.5, ..settings.clone() }).unwrap();
         assert_eq!(difference, "lr is 0.5 there, and 0.003 here");
     }

@@ -34,6 +34,29 @@ fn it_prints_accuracy_and_writes_results() {
 }
 
 #[test]
+fn another_accelerator_trains_the_same() {
+    let data = folder();
+    let history = |device: &str| {
+        let out = data.path().join(device.replace(':', "-"));
+        let line = format!("{SMALL} --device {device} --checkpoint-every 1 --out {}", out.display());
+        let (code, _, stderr) = train(data.path(), &line);
+        (code, stderr, fs::read_to_string(out.join("history.csv")), fs::read_to_string(out.join("performance.json")))
+    };
+    let (code, _, expected, _) = history("cpu");
+    assert_eq!(code, 0);
+    let (code, stderr, found, performance) = history("simulated");
+    assert_eq!((code, found.unwrap()), (0, expected.unwrap()), "{stderr}");
+    let performance: serde_json::Value = serde_json::from_str(&performance.unwrap()).unwrap();
+    assert_eq!(performance["accelerator"]["name"], "simulated accelerator");
+    assert!(performance["accelerator"]["memory"].is_null() && performance["accelerator"]["driver"].is_null());
+
+    // No machine has so many.
+    let (code, stderr, history, _) = history("cuda:4096");
+    assert_eq!((code, stderr.lines().count(), history.is_err()), (2, 1, true), "{stderr}");
+    assert!(stderr.starts_with("error: there is no CUDA: "), "{stderr}");
+}
+
+#[test]
 fn options_win_over_the_file_of_settings() {
     let data = folder();
     let config = data.path().join("settings.toml");

@@ -2,7 +2,10 @@
 
 use golden::{CscGraph, Fanout, NodeId, Silent, SubGraph, generate::GraphSpec};
 use tch::{Device, Tensor};
-use trainer::sage::{Model, fast, infer, plain};
+use trainer::{
+    ledger::Ledger,
+    sage::{Model, fast, infer, plain},
+};
 
 use super::support::{Edges, assert_close, differentiated, random, sampled, sub_graph};
 
@@ -80,7 +83,7 @@ fn inference_is_sampling_everything() {
         let sub = sampled(&graph, &seeds, &[Fanout::All; 2]);
         let expected = differentiated(plain::forward, &model, &features, &sub);
         for chunk in [infer::Chunk::default(), infer::Chunk { nodes: 7, edges: 20 }] {
-            let found = infer::logits(&model, &features, &graph, chunk).unwrap();
+            let found = infer::logits(&model, &features, &graph, chunk, &Ledger::default()).unwrap();
             assert!(!found.requires_grad());
             assert_close(spec, &found, &expected[0].1, 1e-5);
         }
@@ -91,7 +94,9 @@ fn inference_is_sampling_everything() {
 fn a_graph_without_nodes_has_no_logits() {
     let graph = CscGraph::new(vec![0], Vec::<NodeId>::new()).unwrap();
     let features = Tensor::zeros([0, FEATURES as i64], (Model::KIND, Device::Cpu));
-    let logits = infer::logits(&model(2, 1), &features, &graph, infer::Chunk::default()).unwrap();
+    let (chunk, ledger) = (infer::Chunk::default(), Ledger::counting());
+    let logits = infer::logits(&model(2, 1), &features, &graph, chunk, &ledger).unwrap();
+    assert_eq!(ledger.tally().unwrap().crossings, []);
     assert_eq!(logits.size(), [0, CLASSES as i64]);
 }
 

@@ -2,8 +2,11 @@
 
 #![allow(clippy::cast_possible_wrap, reason = "libtorch counts in i64, and nothing is that large")]
 
+mod accelerator;
 mod command;
 mod forward;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod optimizer;
 mod resume;
 mod support;

@@ -36,6 +36,23 @@ fn it_goes_on_bit_for_bit() {
 }
 
 #[test]
+fn a_checkpoint_needs_no_evaluation() {
+    let _alone = alone();
+    let world = World::new();
+    let of = |epochs| Settings { epochs, eval_every: 5, checkpoint_every: Some(2), ..settings() };
+    train(&world, "whole", Presence::Refuse, &of(7)).unwrap();
+    // What a run leaves that ended after epoch 4: its checkpoint, and no evaluation.
+    let fourth = world.path("fourth");
+    let stopped = world.train_and_stop_in(5, &of(7), &fourth);
+    assert!(stopped.to_string().contains("stopped"), "{stopped}");
+    let history = fs::read_to_string(fourth.join("history.csv")).unwrap();
+    assert_eq!(history.lines().count(), 5, "{history}");
+    assert!(!fourth.join("best.safetensors").exists());
+    train(&world, "fourth", Presence::Resume, &of(7)).unwrap();
+    assert_eq!(files(&fourth), files(&world.path("whole")));
+}
+
+#[test]
 fn parameters_are_written_with_the_names_of_pytorch() {
     let _alone = alone();
     let world = World::new();

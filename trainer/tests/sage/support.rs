@@ -35,7 +35,7 @@ pub fn random(rows: i64, columns: i64, seed: u64) -> Tensor {
 }
 
 /// How a formulation is called.
-pub type Forward = fn(&Model, &Tensor, &Sampled<'_>, sage::Dropout) -> sage::Result<Tensor>;
+pub type Forward = fn(&Model, &Tensor, &Sampled, sage::Dropout) -> sage::Result<Tensor>;
 
 /// Logits, and the gradients of all parameters of a loss that depends on every logit in another way.
 pub fn differentiated(forward: Forward, model: &Model, features: &Tensor, sub: &SubGraph) -> Vec<(String, Tensor)> {

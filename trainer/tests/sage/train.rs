@@ -1,4 +1,5 @@
 //! Training: what it moves, that it learns, that the back end does not matter, and how it ends before its time.
+#![allow(unreachable_pub, reason = "shared by several modules of a test program")]
 
 use std::sync::Arc;
 
@@ -6,7 +7,8 @@ use golden::Fanout;
 use hw::SamplerDevice;
 use sim::rtl::{RtlDevice, RtlOptions};
 use trainer::{
-    ledger::{Crossing, Direction},
+    accelerator::{SimulatedAccelerator, SimulatedOptions, TorchAccelerator},
+    ledger::{Crossing, Direction, Ledger},
     train::Settings,
 };
 
@@ -39,23 +41,50 @@ fn the_back_end_does_not_matter() {
     assert_ne!(modelled.history, other.history);
 }
 
-/// Checks that a run has these crossings of the bus and no others.
+/// A simulated accelerator, whose memory and streams are watched.
+fn simulated(seed: u64) -> SimulatedAccelerator {
+    SimulatedAccelerator::new(SimulatedOptions { seed, ..SimulatedOptions::default() }, Ledger::counting())
+}
+
+#[test]
+fn the_order_of_a_stream_is_all_that_training_needs() {
+    let _alone = alone();
+    let settings = Settings { epochs: 3, ..settings() };
+    let expected = World::new().train(&model(), &settings, None).unwrap();
+    for seed in 0..3 {
+        let found = World::on(simulated(seed)).train(&model(), &settings, None).unwrap();
+        assert_eq!(found.history, expected.history, "seed {seed}");
+        assert_eq!(found.model.snapshot().unwrap(), expected.model.snapshot().unwrap(), "seed {seed}");
+    }
+}
+
 #[test]
 fn the_card_writes_and_losses_come_down_once_an_epoch() {
     let _alone = alone();
-    let epochs = 4;
-    let done = World::new().train(&model(), &Settings { epochs, eval_every: 2, ..settings() }, None).unwrap();
+    let in_place = "the card writes in place";
+    check_crossings(&World::new(), in_place);
+    check_crossings(&World::on(simulated(5)), in_place);
+}
+
+/// Checks that a run has these crossings of the bus and no others, with this way from the card.
+pub fn check_crossings<A: TorchAccelerator>(world: &World<A>, way: &'static str) {
+    let (epochs, evaluations) = (4, 2);
+    let done = world.train(&model(), &Settings { epochs, eval_every: 2, ..settings() }, None).unwrap();
     let tally = done.performance.transfers.unwrap();
     let mut found: Vec<_> =
         tally.crossings.iter().map(|&Crossing { direction, site, count, .. }| (direction, site, count)).collect();
     found.sort_unstable();
     // An iteration with three mini-batches, and one with two: four buffers each.
     let mut expected = [
-        (Direction::P2p, "the card writes in place", (12 + 8) * epochs),
+        (Direction::P2p, way, (12 + 8) * epochs),
         (Direction::Down, "losses", epochs),
-        (Direction::Down, "accuracy", epochs / 2),
+        (Direction::Down, "accuracy", evaluations),
         (Direction::Up, "features", 1),
         (Direction::Up, "labels", 1),
+        (Direction::Up, "nodes to evaluate", 2),
+        // Three of each layer; and of each layer's edges, sources and where those of a node begin.
+        (Direction::Up, "first parameters", 2 * 3),
+        (Direction::Up, "indices of the whole graph", evaluations * 2 * 2),
     ];
     expected.sort_unstable();
     assert_eq!(found, expected);
@@ -66,7 +95,12 @@ fn the_card_writes_and_losses_come_down_once_an_epoch() {
 #[test]
 fn a_loss_that_is_not_finite_is_located() {
     let _alone = alone();
-    let world = World::new();
+    check_loss_is_located(&World::new());
+    check_loss_is_located(&World::on(simulated(6)));
+}
+
+/// Checks what is said of a loss that is not finite.
+pub fn check_loss_is_located<A: TorchAccelerator>(world: &World<A>) {
     let error = world.train(&model(), &Settings { lr: 1e30, ..settings() }, None).unwrap_err().to_string();
     // The first mini-batch is computed with the first weights; its step is what spoils them.
     let (loss, rest) = error.strip_prefix("the loss is ").unwrap().split_once(' ').unwrap();

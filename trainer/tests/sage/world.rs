@@ -7,16 +7,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use golden::{Fanout, Silent, write};
+use golden::{Fanout, Progress, Silent, write};
 use hw::SamplerDevice;
 use sim::model::{ModelOptions, SoftwareModel};
 use tempfile::TempDir;
 use trainer::{
-    accelerator::HostAccelerator,
+    accelerator::{HostAccelerator, Torch, TorchAccelerator},
     dataset::Dataset,
     ledger::Ledger,
-    pipeline::Transport,
-    train::{self, Data, Outcome, Output, Settings, TrainError},
+    pipeline::{Stop, Transport},
+    train::{self, Data, Outcome, Output, Presence, Settings, TrainError},
 };
 
 use super::support::random;
@@ -39,7 +39,8 @@ pub fn alone() -> MutexGuard<'static, ()> {
 /// A folder with Cora's graph, random features, and labels that can be learnt: the largest of a node's first features.
 pub fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/cora");
+    // Tests run in the folder of their package.
+    let cora = Path::new("../tests/data/cora");
     for name in ["indptr.npy", "indices.npy"] {
         fs::copy(cora.join(name), folder.path().join(name)).unwrap();
     }
@@ -84,19 +85,26 @@ pub fn model() -> Arc<dyn SamplerDevice> {
 }
 
 /// What trains, with its data.
-pub struct World {
+pub struct World<A: TorchAccelerator = HostAccelerator> {
     pub data: Data,
-    pub accelerator: Arc<HostAccelerator>,
+    torch: Torch<A>,
     folder: TempDir,
 }
 
 impl World {
+    /// On the processor.
     pub fn new() -> Self {
+        Self::on(HostAccelerator::new(Ledger::counting()))
+    }
+}
+
+impl<A: TorchAccelerator> World<A> {
+    pub fn on(accelerator: A) -> Self {
         let folder = folder();
-        let accelerator = Arc::new(HostAccelerator::new(Ledger::counting()));
+        let torch = Torch::new(Arc::new(accelerator)).unwrap();
         let dataset = Dataset::load(folder.path(), &Silent).unwrap();
-        let data = Data::new(dataset, folder.path(), false, &*accelerator).unwrap();
-        Self { data, accelerator, folder }
+        let data = Data::new(dataset, folder.path(), false, &torch).unwrap();
+        Self { data, torch, folder }
     }
 
     /// A place for results.
@@ -110,6 +118,24 @@ impl World {
         settings: &Settings,
         output: Option<&Output>,
     ) -> Result<Outcome, TrainError> {
-        train::run(device, &self.accelerator, &self.data, settings, &Transport::default(), output, &Silent)
+        train::run(device, &self.torch, &self.data, settings, &Transport::default(), output, &Silent)
+    }
+}
+
+impl World {
+    /// Trains until an epoch begins, counted from 1, and is stopped in it as by Ctrl-C.
+    pub fn train_and_stop_in(&self, epoch: u64, settings: &Settings, folder: &Path) -> TrainError {
+        struct StopIn(String, Stop);
+        impl Progress for StopIn {
+            fn report(&self, what: &str, _: u64, _: u64) {
+                if what.starts_with(&self.0) {
+                    self.1.stop();
+                }
+            }
+        }
+        let output = Output::open(folder, Presence::Refuse).unwrap();
+        let transport = Transport::default();
+        let stop = StopIn(format!("epoch {epoch} "), transport.stop.clone());
+        train::run(&model(), &self.torch, &self.data, settings, &transport, Some(&output), &stop).unwrap_err()
     }
 }

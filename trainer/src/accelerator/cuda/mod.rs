@@ -25,6 +25,8 @@
 
 mod memory;
 mod queue;
+#[cfg(feature = "torch")]
+mod torch;
 
 use std::{
     fmt,
@@ -115,6 +117,11 @@ fn unavailable(reason: impl Into<String>) -> AcceleratorError {
     AcceleratorError::Unavailable { accelerator: CUDA, reason: reason.into() }
 }
 
+/// A version as CUDA numbers it: 13000 is 13.0.
+fn version_name(version: i32) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
 /// Loads the driver and makes it ready.
 fn open_driver() -> Result<()> {
     // SAFETY: loading the libraries runs their initialisers, which are NVIDIA's.
@@ -132,8 +139,8 @@ fn open_driver() -> Result<()> {
     let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
     asked.and_then(|()| result::init()).map_err(|error| unavailable(format!("the driver says {}", words(error))))?;
     if version < OLDEST_DRIVER {
-        let name = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
-        let reason = format!("the driver is for CUDA {}, and {} is needed", name(version), name(OLDEST_DRIVER));
+        let [found, oldest] = [version, OLDEST_DRIVER].map(version_name);
+        let reason = format!("the driver is for CUDA {found}, and {oldest} is needed");
         return Err(unavailable(reason));
     }
     Ok(())

@@ -28,6 +28,12 @@ impl Queue {
         Ok(self.0.cu_stream())
     }
 
+    /// It, as CUDA's own functions take it, in a context that is this thread's.
+    #[cfg(feature = "torch")]
+    pub(super) fn handle(&self) -> Result<sys::CUstream, DriverError> {
+        self.bind()
+    }
+
     /// An event that comes after all that was given to it so far.
     pub(super) fn record(&self) -> Result<CudaEvent, DriverError> {
         // Without flags it takes no time.

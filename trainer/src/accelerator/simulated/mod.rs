@@ -3,6 +3,8 @@
 
 mod order;
 mod stream;
+#[cfg(feature = "torch")]
+mod torch;
 
 use std::{
     fmt,
@@ -69,12 +71,9 @@ impl SimulatedAccelerator {
     fn mark(&self, stream: &SimulatedStream) -> SimulatedEvent {
         let mut order = lock(&self.order);
         order.follow(stream.actor, Actor::HOST);
-        let event = SimulatedEvent { clock: Arc::new(order.clock(stream.actor)), done: Arc::default() };
-        let done = Arc::clone(&event.done);
-        stream.worker.push(Box::new(move || {
-            *lock(&done.0) = true;
-            done.1.notify_all();
-        }));
+        let event = SimulatedEvent { clock: Arc::new(order.clock(stream.actor)), done: Gate::default() };
+        let done = event.done.clone();
+        stream.worker.push(Box::new(move || done.open()));
         event
     }
 
@@ -128,15 +127,24 @@ pub struct SimulatedStream {
 #[derive(Clone)]
 pub struct SimulatedEvent {
     clock: Arc<Clock>,
-    done: Arc<(Mutex<bool>, Condvar)>,
+    done: Gate,
 }
 
-impl SimulatedEvent {
+/// Something that is waited for, and comes once.
+#[derive(Clone, Default)]
+struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    fn open(&self) {
+        *lock(&self.0.0) = true;
+        self.0.1.notify_all();
+    }
+
     fn wait(&self) {
-        let (done, changed) = &*self.done;
-        let mut done = lock(done);
-        while !*done {
-            done = wait(changed, done);
+        let (open, changed) = &*self.0;
+        let mut open = lock(open);
+        while !*open {
+            open = wait(changed, open);
         }
     }
 }
@@ -195,14 +203,14 @@ impl Accelerator for SimulatedAccelerator {
         order.follow(stream.actor, Actor::HOST);
         order.join(stream.actor, &event.clock);
         let event = event.clone();
-        stream.worker.push(Box::new(move || event.wait()));
+        stream.worker.push(Box::new(move || event.done.wait()));
         Ok(order.check()?)
     }
 
     fn synchronize(&self, stream: &SimulatedStream) -> Result<()> {
         // Also after a race: nothing is to be under way when this returns.
         let event = self.mark(stream);
-        event.wait();
+        event.done.wait();
         lock(&self.order).join(Actor::HOST, &event.clock);
         self.check()
     }

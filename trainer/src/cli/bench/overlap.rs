@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{
     super::{
         CliError,
-        accelerator::{self, Kind, PipelineArgs},
+        accelerator::{Consumer, OnAccelerator, PipelineArgs},
         backend::DeviceArgs,
         print, print_json,
         progress::Bar,
@@ -20,7 +20,6 @@ use super::{
     label,
 };
 use crate::{
-    accelerator::{Accelerator, HostAccelerator, SimulatedAccelerator},
     batches::Batches,
     bench::{self, Overlapping, Plan},
     ledger::Tally,
@@ -61,16 +60,14 @@ struct Result {
 
 impl OverlapArgs {
     pub(super) fn run(&self) -> std::result::Result<(), CliError> {
-        self.pipeline.check()?;
-        let ledger = self.pipeline.ledger();
-        match self.pipeline.accelerator {
-            Kind::Host => self.run_on(HostAccelerator::new(ledger)),
-            Kind::Simulated => self.run_on(SimulatedAccelerator::new(self.pipeline.simulated(), ledger)),
-            Kind::Cuda => self.run_on(accelerator::cuda(ledger)?),
-        }
+        self.pipeline.on_accelerator(self)
     }
+}
 
-    fn run_on<A: Accelerator>(&self, accelerator: A) -> std::result::Result<(), CliError> {
+impl OnAccelerator for &OverlapArgs {
+    type Output = ();
+
+    fn run_on<A: Consumer>(self, accelerator: A) -> std::result::Result<(), CliError> {
         let device: Arc<dyn SamplerDevice> = self.device.open()?;
         let (transport, way) = self.pipeline.transport(&*device, &accelerator)?;
         let progress = Bar::default();
