@@ -128,6 +128,7 @@ const CLEAN: &[&str] = &[
     "xrtKernelReadRegister=-1",
     "xrtKernelReadRegister=0",
     "register=7",
+    "register=4294967295@1",
     "xrtRunOpen=0:12",
     "xrtRunOpen=0@2",
     "xrtRunSetArg=-1:22",
@@ -320,6 +321,25 @@ fn the_watchdog_ends_a_run_that_nobody_limits() {
     control.inject("hang");
     let sentence = everything(&options, folder.path(), Deadline::never()).unwrap_err();
     assert_eq!(sentence, "SLR0 was not done after 20ms: the watchdog of back end 'xrt' ends it");
+}
+
+#[test]
+fn a_device_with_a_run_that_never_ends_can_be_dropped() {
+    for fault in ["hang", "crash=9"] {
+        let Card { folder: _folder, mut options, control } = card();
+        options.watchdog = PATIENCE;
+        let device = XrtDevice::open(&options).unwrap();
+        device.load_graph(&graph(), &Silent).unwrap();
+        device.bind_outputs(SLRS[0], Slot(0), OutputBuffers::host(CAPACITY)).unwrap();
+        let before = control.open_handles();
+        control.inject(fault);
+        device.start(SLRS[0], Slot(0), &request(1)).unwrap();
+        drop(device);
+        // What the other two SLRs had is closed: a kernel, its command, and four buffers of their own at least.
+        let left = control.open_handles();
+        assert!(left > 0 && left + 2 * 6 <= before, "{fault}: {left} of {before} handles are open");
+        assert_eq!(control.violations(), 0, "{fault}");
+    }
 }
 
 #[test]

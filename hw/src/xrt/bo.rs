@@ -42,7 +42,7 @@ impl Owned {
         device: &Arc<Device>,
         what: &str,
         bytes: usize,
-        make: impl FnOnce(&Device) -> Result<Buffer, super::CallError>,
+        make: impl FnOnce(&Device) -> Result<Buffer, XrtError>,
     ) -> Result<Self, XrtError> {
         if bytes as u64 >= MAX_BUFFER_BYTES {
             return Err(XrtError::TooLarge { what: what.to_owned(), bytes: bytes as u64 });
@@ -211,7 +211,9 @@ impl BarBuffer {
             device.api.buffer(&device.handle, bytes, Kind::PeerToPeer, group)
         });
         let owned = owned.map_err(|error| match error {
-            XrtError::Call { doing, error, .. } => XrtError::Call { doing, error, help: PEER_TO_PEER_HELP },
+            XrtError::Call { doing, error, .. } if error.function == "xrtBOAlloc" => {
+                XrtError::Call { doing, error, help: PEER_TO_PEER_HELP }
+            }
             other => other,
         })?;
         let bar = Arc::new(Self { owned, group });

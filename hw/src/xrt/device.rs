@@ -105,6 +105,9 @@ fn patiently<T>(
     }
 }
 
+/// What every register of a card reads that does not answer.
+const GONE: u32 = u32::MAX;
+
 /// One compute unit, opened for this process alone, with arguments that have been compared with the register map.
 pub(super) struct Kernel {
     pub(super) device: Arc<Device>,
@@ -166,6 +169,9 @@ impl Kernel {
             value.to(|| format!("read register {offset:#x} of {slr}"))
         };
         let found = read(registers::IDENTITY)?;
+        if found == GONE {
+            return Err(XrtError::Gone { slr });
+        }
         if found != expected {
             return Err(XrtError::Identity { slr, found, expected });
         }

@@ -128,6 +128,14 @@ pub enum XrtError {
         /// What it should.
         expected: u32,
     },
+    /// It does not answer.
+    #[error(
+        "registers of {slr} read 0xffffffff: the card does not answer; look at dmesg, and reset it as root with 'xbutil reset'"
+    )]
+    Gone {
+        /// The compute unit's SLR.
+        slr: Slr,
+    },
     /// An argument that has to be connected to memory is not.
     #[error("argument '{argument}' of {slr} is not connected to a memory bank; link the xclbin with one")]
     Unconnected {
@@ -206,6 +214,14 @@ pub enum XrtError {
         /// What the kernel needs.
         alignment: usize,
     },
+    /// XRT made a buffer that is too small.
+    #[error("XRT made a buffer of {found} bytes where {bytes} were asked for")]
+    Short {
+        /// Bytes asked for.
+        bytes: usize,
+        /// What the buffer has.
+        found: usize,
+    },
     /// More than XRT moves as one buffer.
     #[error("{what} needs a buffer of {bytes} bytes; XRT's are below {} bytes", super::MAX_BUFFER_BYTES)]
     TooLarge {
@@ -269,6 +285,7 @@ fn help(error: CallError) -> &'static str {
         ("xrtPLKernelOpenExclusive", libc::EINVAL) => "; the xclbin has no such compute unit, or is not the card's",
         ("xrtPLKernelOpenExclusive", _) => "; another process may have opened it",
         ("xrtBOAlloc" | "xrtBOAllocUserPtr", libc::ENOMEM) => "; the memory bank is full",
+        ("xrtBOMap", _) => PEER_TO_PEER_HELP,
         ("xrtBOSync", libc::EIO) => {
             "; the card does not answer: look at dmesg, and reset it as root with 'xbutil reset'"
         }

@@ -263,13 +263,15 @@ impl Lane {
         let mut state = self.lock();
         let begin = Instant::now();
         while let (Some(parts), Some(_)) = (&state.parts, &state.flight) {
-            if parts.run.progress() != Progress::UnderWay {
-                state.flight = None;
-            } else if begin.elapsed() >= patience {
-                state.flight = None;
-                state.abandon();
-            } else {
-                state = self.changed.wait_timeout(state, LONGEST_PAUSE).unwrap_or_else(PoisonError::into_inner).0;
+            match parts.run.progress() {
+                Progress::Done => state.flight = None,
+                Progress::UnderWay if begin.elapsed() < patience => {
+                    state = self.changed.wait_timeout(state, LONGEST_PAUSE).unwrap_or_else(PoisonError::into_inner).0;
+                }
+                Progress::UnderWay | Progress::Failed(_) => {
+                    state.flight = None;
+                    state.abandon();
+                }
             }
         }
         state.parts = None;

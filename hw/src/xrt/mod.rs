@@ -174,23 +174,19 @@ impl XrtDevice {
         let api = Arc::new(Api::load(&library)?);
         raw::explain_bus_errors();
         let device = Arc::new(Device::open(api, mode, &options.card, &image, options.patience)?);
-        let lane = |slr| Lane::new(Kernel::open(&device, image.banks(slr), slr, options.patience)?);
+        let kernel = |slr| Kernel::open(&device, image.banks(slr), slr, options.patience);
         let [s0, s1, s2] = Slr::ALL;
-        let lanes = [lane(s0)?, lane(s1)?, lane(s2)?];
-
+        let [k0, k1, k2] = [kernel(s0)?, kernel(s1)?, kernel(s2)?];
         let mut output_spaces = vec![MemorySpace::Host];
         if options.peer_to_peer {
             // Only a try tells whether the card has it.
-            let group = lanes[0]
-                .lock()
-                .idle()
-                .map_or(0, |parts| parts.run.kernel.group(registers::id_of("samples")).unwrap_or(0));
-            BarBuffer::new(&device, "a trial", 1, group)?;
+            BarBuffer::new(&device, "a trial", 1, k0.group(registers::id_of("samples"))?)?;
             output_spaces.push(MemorySpace::CardBar);
         }
         if options.import_dma_buf {
             output_spaces.push(MemorySpace::DmaBuf);
         }
+        let lanes = [Lane::new(k0)?, Lane::new(k1)?, Lane::new(k2)?];
         let capabilities = Capabilities {
             backend: BACKEND,
             limits: LIMITS,
@@ -271,7 +267,7 @@ impl SamplerDevice for XrtDevice {
 impl Drop for XrtDevice {
     fn drop(&mut self) {
         for lane in &self.lanes {
-            lane.shut_down(SHUTDOWN_PATIENCE);
+            lane.shut_down(SHUTDOWN_PATIENCE.min(self.watchdog));
         }
     }
 }

@@ -237,14 +237,19 @@ impl Api {
         done("xrtRunClose", || unsafe { (self.c.xrtRunClose)(run.0.as_ptr()) })
     }
 
-    pub(crate) fn buffer(&self, device: &Device, bytes: usize, kind: Kind, group: u32) -> Outcome<Buffer> {
+    pub(crate) fn buffer(&self, device: &Device, bytes: usize, kind: Kind, group: u32) -> Result<Buffer, XrtError> {
         // SAFETY: any size may be asked for.
         let body = || unsafe { (self.c.xrtBOAlloc)(device.0.as_ptr(), bytes, kind.flags(), group) };
         self.sized(handle("xrtBOAlloc", body)?, bytes, None)
     }
 
     /// A buffer that shares `memory` with the host, all of its pages.
-    pub(crate) fn shared_buffer(&self, device: &Device, memory: &Arc<HostMemory>, group: u32) -> Outcome<Buffer> {
+    pub(crate) fn shared_buffer(
+        &self,
+        device: &Device,
+        memory: &Arc<HostMemory>,
+        group: u32,
+    ) -> Result<Buffer, XrtError> {
         let (device, start, bytes) = (device.0.as_ptr(), memory.as_ptr().cast_mut().cast(), memory.bytes());
         let flags = Kind::Normal.flags();
         // SAFETY: the pages are the memory's, lie on a border of 4,096 bytes, and live as long as the buffer holds them. They
@@ -254,28 +259,28 @@ impl Api {
     }
 
     /// Buffers of other drivers tell their size.
-    pub(crate) fn import(&self, device: &Device, exported: BorrowedFd<'_>) -> Outcome<Buffer> {
+    pub(crate) fn import(&self, device: &Device, exported: BorrowedFd<'_>) -> Result<Buffer, XrtError> {
         // SAFETY: the descriptor is open during the call; the driver takes a reference of its own.
         let body = || unsafe { (self.c.xrtBOImport)(device.0.as_ptr(), exported.as_raw_fd()) };
         self.sized(handle("xrtBOImport", body)?, 0, None)
     }
 
     /// A buffer that has at least `bytes`; one that has less is given back.
-    fn sized(&self, id: NonNull<c_void>, bytes: usize, shared: Option<Arc<HostMemory>>) -> Outcome<Buffer> {
+    fn sized(&self, id: NonNull<c_void>, bytes: usize, shared: Option<Arc<HostMemory>>) -> Result<Buffer, XrtError> {
+        let mut buffer = Buffer { id: BufferId(id), bytes, _shared: shared };
         // SAFETY: a handle that is not known is an error.
         let size = || unsafe { (self.c.xrtBOSize)(id.as_ptr()) };
-        let found = call("xrtBOSize", size, |&found| found == usize::MAX || found < bytes);
-        let mut buffer = Buffer { id: BufferId(id), bytes, _shared: shared };
-        match found {
-            Ok(found) => {
-                buffer.bytes = if bytes == 0 { found } else { bytes };
-                Ok(buffer)
-            }
-            Err(error) => {
+        let found = match call("xrtBOSize", size, |&found| found == usize::MAX) {
+            Ok(found) if found >= bytes => found,
+            wrong => {
                 let _ = self.free(&buffer); // the first error is told
-                Err(error)
+                return Err(wrong.map_or_else(XrtError::from, |found| XrtError::Short { bytes, found }));
             }
+        };
+        if bytes == 0 {
+            buffer.bytes = found;
         }
+        Ok(buffer)
     }
 
     pub(crate) fn free(&self, buffer: &Buffer) -> Outcome<()> {
