@@ -125,7 +125,7 @@ pub(super) struct XrtOptions {
     xclbin: Option<PathBuf>,
     /// The card: its number, or its place on the bus such as 0000:03:00.1 [default: 0]
     #[arg(long, value_name = "CARD")]
-    device: Option<CardId>,
+    card: Option<CardId>,
     /// Offer the card's own memory behind its BAR to consumers (peer to peer)
     #[arg(long)]
     p2p: bool,
@@ -311,7 +311,7 @@ impl XrtOptions {
         };
         let default = xrt::XrtOptions::new(xclbin);
         Ok(xrt::XrtOptions {
-            card: self.device.clone().unwrap_or_else(|| default.card.clone()),
+            card: self.card.clone().unwrap_or_else(|| default.card.clone()),
             library: self.xrt_library.clone(),
             watchdog: self.run_limit.map_or(default.watchdog, Duration::from_secs),
             peer_to_peer: self.p2p,
@@ -324,7 +324,7 @@ impl XrtOptions {
     fn given(&self) -> Option<&'static str> {
         let options = [
             ("--xclbin", self.xclbin.is_some()),
-            ("--device", self.device.is_some()),
+            ("--card", self.card.is_some()),
             ("--p2p", self.p2p),
             ("--dma-buf", self.dma_buf),
             ("--run-limit", self.run_limit.is_some()),
@@ -384,7 +384,7 @@ mod tests {
             assert_eq!(refusal(&format!("--backend model {option}")), sentence);
             assert_eq!(refusal(&format!("--backend golden {option}")), sentence.replace("'model'", "'golden'"));
         }
-        for option in ["--xclbin x", "--device 1", "--p2p", "--dma-buf", "--run-limit 5", "--xrt-library x.so"] {
+        for option in ["--xclbin x", "--card 1", "--p2p", "--dma-buf", "--run-limit 5", "--xrt-library x.so"] {
             let name = option.split(' ').next().unwrap();
             let sentence = format!("{name} is an option of back end 'xrt'; back end 'rtl' has none of that name");
             assert_eq!(refusal(&format!("--backend rtl {option}")), sentence);
