@@ -34,6 +34,24 @@ sim-verify seed="1": (rtl-models "fast") \
     (_verify "model" "gen:multi:nodes=500" seed) \
     (_verify "rtl" "gen:multi:nodes=500" seed)
 
+# Compare the back end for cards with the reference, through AMD's XRT (Debian: libxrt1) and with the RTL as the card; TRISAGE_GRAPHS may name a folder with email_eu_core
+xrt-verify seed="1": (rtl-models "fast")
+    @graphs=(tests/data/cora gen:rmat:scale=10,edges=25571); \
+        if [[ -e ${TRISAGE_GRAPHS:-}/email_eu_core ]]; then graphs+=("$TRISAGE_GRAPHS/email_eu_core"); \
+        else echo "xrt-verify: no graph email_eu_core (TRISAGE_GRAPHS is '${TRISAGE_GRAPHS:-}'); going on without it" >&2; fi; \
+        for graph in "${graphs[@]}"; do \
+            printf '\n== xrt: %s\n' "$graph"; \
+            {{ trisage }} emulate --skip-without-xrt -- trisage verify --backend xrt --xclbin {xclbin} \
+                --graph "$graph" --fanouts 10,10,10 --iterations 6 --seed "$1"; \
+        done
+    @printf '\n== xrt: without a card, as far as there is a way\n'; \
+        said=$({{ trisage }} emulate --shim noop --skip-without-xrt -- trisage device validate --xclbin {xclbin} 2>&1) || true; \
+        case $said in \
+            skipped:*) echo "$said" ;; \
+            *'it wrote no status block'*) echo 'loaded, bound, started and shut down; there can be no result' ;; \
+            *) echo "$said" >&2; exit 1 ;; \
+        esac
+
 # Run all tests of the workspace, those of training too (further arguments go to `cargo test`)
 test *args: rtl-models _libtorch
     {{ libtorch }} .setup/cargo_test.sh --workspace --features trainer/torch,trainer/cuda --no-fail-fast "$@"
@@ -140,7 +158,7 @@ deny: _rust
     cargo deny check
 
 # All that CI checks
-ci: lint sim-verify test synth formal
+ci: lint sim-verify xrt-verify test synth formal
 
 # Remove the installed tools; the next recipe that needs one installs it again
 clean-tools:

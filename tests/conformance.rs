@@ -4,7 +4,7 @@ use std::{sync::Arc, thread, time::Duration};
 
 use golden::{Capacity, CscGraph, Limits, RequestError, Resource, Silent};
 use hw::{Deadline, DeviceError, Feature, OutputBuffers, SLRS, SamplerDevice, Slot, Slr};
-use tests::{Bench, cora, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star};
+use tests::{Bench, cora, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star, xrt};
 
 /// Runs each check on each back end.
 macro_rules! on_every_back_end {
@@ -14,6 +14,9 @@ macro_rules! on_every_back_end {
         }
         mod rtl {
             $(#[test] fn $check() { super::$check(&super::rtl(&super::rtl_options())); })*
+        }
+        mod xrt {
+            $(#[test] fn $check() { super::$check(&super::xrt()); })*
         }
     };
 }
@@ -283,6 +286,11 @@ fn dropping_the_model_ends_its_runs() {
 #[test]
 fn dropping_the_rtl_ends_its_runs() {
     dropping_ends_runs(rtl(&rtl_options()));
+}
+
+#[test]
+fn dropping_a_card_ends_its_runs() {
+    dropping_ends_runs(xrt());
 }
 
 /// The model predicts the RTL's bus traffic, access for access.

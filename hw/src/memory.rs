@@ -24,15 +24,31 @@ struct Page([AtomicI32; PAGE_ELEMENTS]);
 /// (on x86 and Arm a plain load or store). What is read before [`crate::SamplerDevice::wait`] has returned may be old or
 /// new, element by element.
 pub struct HostMemory {
-    pages: Box<[Page]>,
+    cells: Cells,
     len: usize,
+}
+
+enum Cells {
+    Pages(Box<[Page]>),
+    /// A driver has mapped them.
+    Mapped(Box<dyn AsRef<[AtomicI32]> + Send + Sync>),
 }
 
 impl HostMemory {
     /// `len` elements, all 0. The memory is aligned to 4,096 bytes, as XRT and CUDA want it for pinning.
     pub fn new(len: usize) -> Self {
         let page = || Page([const { AtomicI32::new(0) }; PAGE_ELEMENTS]);
-        Self { pages: (0..len.div_ceil(PAGE_ELEMENTS)).map(|_| page()).collect(), len }
+        Self { cells: Cells::Pages((0..len.div_ceil(PAGE_ELEMENTS)).map(|_| page()).collect()), len }
+    }
+
+    /// The first `len` elements of memory that a driver has mapped for this process, and unmaps when they are dropped. They are
+    /// what they are.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(crate) fn mapped(cells: Box<dyn AsRef<[AtomicI32]> + Send + Sync>, len: usize) -> Self {
+        assert!(len <= (*cells).as_ref().len(), "the driver has mapped less than {len} elements");
+        Self { cells: Cells::Mapped(cells), len }
     }
 
     /// Elements.
@@ -45,15 +61,21 @@ impl HostMemory {
         self.len == 0
     }
 
-    /// Bytes of the memory behind [`HostMemory::as_ptr`]: whole pages.
+    /// Bytes of the memory behind [`HostMemory::as_ptr`]: whole pages, unless a driver has mapped them.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.pages)
+        match &self.cells {
+            Cells::Pages(pages) => size_of_val(&**pages),
+            Cells::Mapped(cells) => size_of_val((**cells).as_ref()),
+        }
     }
 
     #[inline]
     fn cell(&self, index: usize) -> &AtomicI32 {
         assert!(index < self.len, "index {index} is past the buffer's {} elements", self.len);
-        &self.pages[index / PAGE_ELEMENTS].0[index % PAGE_ELEMENTS]
+        match &self.cells {
+            Cells::Pages(pages) => &pages[index / PAGE_ELEMENTS].0[index % PAGE_ELEMENTS],
+            Cells::Mapped(cells) => &(**cells).as_ref()[index],
+        }
     }
 
     /// Element `index`.
@@ -76,7 +98,10 @@ impl HostMemory {
 
     /// Sets every element: poison between generations.
     pub fn fill(&self, value: i32) {
-        self.pages.iter().flat_map(|page| &page.0).for_each(|cell| cell.store(value, Relaxed));
+        match &self.cells {
+            Cells::Pages(pages) => pages.iter().flat_map(|page| &page.0).for_each(|cell| cell.store(value, Relaxed)),
+            Cells::Mapped(cells) => (**cells).as_ref().iter().for_each(|cell| cell.store(value, Relaxed)),
+        }
     }
 
     /// A copy of the elements in `range`.
@@ -90,7 +115,10 @@ impl HostMemory {
     /// The first element of the buffer and the memory behind it, for a driver that pins or maps it. It stays in place as long as
     /// the `HostMemory` lives.
     pub fn as_ptr(&self) -> *const AtomicI32 {
-        self.pages.as_ptr().cast()
+        match &self.cells {
+            Cells::Pages(pages) => pages.as_ptr().cast(),
+            Cells::Mapped(cells) => (**cells).as_ref().as_ptr(),
+        }
     }
 }
 
@@ -142,7 +170,7 @@ pub struct DmaBuf {
 pub enum OutputMemory {
     /// In host memory.
     Host(Arc<HostMemory>),
-    /// In a simulated card's own memory. A real card's stands for itself, and is made by its back end.
+    /// In the card's own memory, mapped for this process: made by [`crate::SamplerDevice::bar_outputs`].
     CardBar(Arc<HostMemory>),
     /// In an accelerator's memory.
     DmaBuf(Arc<DmaBuf>),

@@ -2,7 +2,7 @@
 //! for XRT-Managed Kernels"). The RTL's copy is in `hw/rtl/trisage_pkg.sv`; a test compares the two.
 
 use crate::card::{CardAddress, MAX_CHANNELS, Port};
-use golden::{Fanout, Limits};
+use golden::{Capacity, CscGraph, Fanout, Limits, Request};
 
 /// Control register.
 pub const CTRL: u32 = 0x00;
@@ -91,6 +91,14 @@ pub const ARGS: [Arg; 28] = [
     base("indices7", 0x12C, Port::Idx(7)),
 ];
 
+/// The id of the argument of that name.
+///
+/// # Panics
+/// If there is none: names are written in the source alone.
+pub fn id_of(name: &str) -> usize {
+    ARGS.iter().position(|arg| arg.name == name).unwrap_or_else(|| panic!("the kernel has no argument '{name}'"))
+}
+
 /// The arguments of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct KernelArgs {
@@ -135,6 +143,25 @@ pub fn fanout_register(fanout: Fanout) -> i32 {
 }
 
 impl KernelArgs {
+    /// What sampling `request` takes but the addresses, which stay 0. Request and graph have been checked.
+    pub fn of(request: &Request, graph: &CscGraph, capacity: Capacity) -> Self {
+        let mut args = Self {
+            seed: request.seed,
+            minibatch: request.minibatch,
+            num_nodes: graph.nodes() as u32,
+            num_edges: graph.edges() as u32,
+            num_seeds: request.seeds.len() as u32,
+            num_hops: request.fanouts.len() as u32,
+            node_capacity: capacity.nodes.try_into().unwrap_or(u32::MAX),
+            edge_capacity: capacity.edges.try_into().unwrap_or(u32::MAX),
+            ..Self::default()
+        };
+        for (register, &fanout) in args.fanouts.iter_mut().zip(&request.fanouts) {
+            *register = fanout_register(fanout);
+        }
+        args
+    }
+
     /// The value of every argument, in the order of [`ARGS`], widened to 64 bits.
     pub fn values(&self) -> [u64; ARGS.len()] {
         let fanout = |hop: usize| u64::from(self.fanouts[hop].cast_unsigned());

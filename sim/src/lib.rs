@@ -1,6 +1,7 @@
 //! Cards that are not there, behind [`hw::SamplerDevice`]: the software model, and the RTL under Verilator.
 
 mod card;
+pub mod emulated;
 pub mod faulty;
 pub mod memory;
 pub mod model;

@@ -1,5 +1,6 @@
 //! The back ends under test.
 
+use hw::xrt::XrtDevice;
 use sim::{
     model::{ModelOptions, SoftwareModel},
     rtl::{RtlDevice, RtlOptions},
@@ -31,4 +32,13 @@ pub fn rtl_options_for_large_graphs() -> RtlOptions {
 /// If it cannot be compiled: without Verilator half of what is to be tested is not there, so that is no reason to skip.
 pub fn rtl(options: &RtlOptions) -> RtlDevice {
     RtlDevice::new(&options.clone().measured(), &|line| eprintln!("{line}")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A card behind XRT's C API, with a library in place of XRT's whose kernels are the software model.
+///
+/// # Panics
+/// If it cannot be made.
+pub fn xrt() -> XrtDevice {
+    let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    XrtDevice::open(&fake_xrt::options(folder.path(), 4)).unwrap_or_else(|e| panic!("{e}"))
 }

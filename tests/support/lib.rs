@@ -6,7 +6,7 @@ mod graphs;
 mod property;
 mod vectors;
 
-pub use backends::{model, rtl, rtl_options, rtl_options_for_large_graphs};
+pub use backends::{model, rtl, rtl_options, rtl_options_for_large_graphs, xrt};
 pub use bench::{Bench, Outcome, request};
 pub use graphs::{cora, from_arcs, hexagon, random_multigraph, star};
 pub use property::Property;

@@ -251,10 +251,10 @@ fn a_card_is_validated_and_then_compared_with_the_reference() {
     // Options go to all of them, and the first failure ends it.
     fs::remove_file(machine.path("told")).unwrap();
     let xclbin = machine.path("out/u280/a.xclbin");
-    let output = verify(&machine, &[xclbin.to_str().unwrap(), "--device", "1"], &[("FAIL", "verify")]);
+    let output = verify(&machine, &[xclbin.to_str().unwrap(), "--card", "1"], &[("FAIL", "verify")]);
     assert_eq!(output.status.code(), Some(1));
     let told = fs::read_to_string(machine.path("told")).unwrap();
-    assert_eq!(told.lines().filter(|command| command.contains(".xclbin --device 1")).count(), 2, "{told}");
+    assert_eq!(told.lines().filter(|command| command.contains(".xclbin --card 1")).count(), 2, "{told}");
 }
 
 #[test]

@@ -10,13 +10,16 @@ mod device;
 mod kernel;
 mod options;
 mod outcome;
+mod unit;
 mod waves;
 
 pub use crate::memory::Profile;
+pub(crate) use axi::{AddressSpace, Line, Wrong, merge};
 pub use axi::{Fault, FaultAt, Place, Response};
 pub use device::RtlDevice;
 pub use kernel::RtlKernel;
 pub use options::RtlOptions;
+pub(crate) use unit::units;
 pub use verilator_sys::{Fill, build::Variant};
 
 const BACKEND: &str = "rtl";

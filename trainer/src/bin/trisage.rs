@@ -1,5 +1,5 @@
 //! The `trisage` command.
 
-fn main() -> std::process::ExitCode {
+fn main() {
     trainer::cli::main()
 }

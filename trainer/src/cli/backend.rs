@@ -1,9 +1,12 @@
 //! The one place that knows which back ends there are. Each brings its options; all make a [`SamplerDevice`].
 
-use std::{num::NonZeroU64, path::PathBuf, sync::Arc};
+use std::{num::NonZeroU64, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
-use hw::SamplerDevice;
+use hw::{
+    SamplerDevice,
+    xrt::{self, CardId, XrtDevice},
+};
 use sim::{
     model::{self, SoftwareModel, TimingOptions},
     rtl::{self, RtlDevice},
@@ -18,6 +21,8 @@ enum Backend {
     Model,
     /// The RTL under Verilator
     Rtl,
+    /// A card, through XRT
+    Xrt,
 }
 
 /// A back end, or the reference.
@@ -29,6 +34,8 @@ enum Sampler {
     Model,
     /// The RTL under Verilator
     Rtl,
+    /// A card, through XRT
+    Xrt,
 }
 
 /// Which card to use.
@@ -60,6 +67,8 @@ struct Options {
     model: ModelOptions,
     #[command(flatten)]
     rtl: RtlOptions,
+    #[command(flatten)]
+    xrt: XrtOptions,
 }
 
 /// What a kernel is built with: for all back ends.
@@ -107,6 +116,30 @@ struct RtlOptions {
     watchdog: Option<u64>,
 }
 
+/// Which card, and what is on it.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of back end 'xrt'")]
+pub(super) struct XrtOptions {
+    /// What the card is programmed with
+    #[arg(long, value_name = "FILE.xclbin")]
+    xclbin: Option<PathBuf>,
+    /// The card: its number, or its place on the bus such as 0000:03:00.1 [default: 0]
+    #[arg(long, value_name = "CARD")]
+    card: Option<CardId>,
+    /// Offer the card's own memory behind its BAR to consumers (peer to peer)
+    #[arg(long)]
+    p2p: bool,
+    /// Let the card's DMA engine write memory that a consumer exports as a dma-buf; XRT's own driver refuses most
+    #[arg(long)]
+    dma_buf: bool,
+    /// Longest time of a mini-batch on the card [default: 300]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    run_limit: Option<u64>,
+    /// A library in place of `libxrt_coreutil.so.2`
+    #[arg(long, value_name = "FILE.so")]
+    xrt_library: Option<PathBuf>,
+}
+
 /// Memory profiles of the simulated RTL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Profile {
@@ -138,10 +171,10 @@ pub(super) fn channels(text: &str) -> Result<usize, String> {
 }
 
 /// Reads a clock in MHz; gives Hz.
-#[expect(clippy::cast_sign_loss, reason = "it is positive")]
 fn clock(text: &str) -> Result<NonZeroU64, String> {
     let hz = text.parse().ok().map(|mhz: f64| (mhz * 1e6).round()).filter(|hz| (1e3..=1e12).contains(hz));
-    hz.and_then(|hz| NonZeroU64::new(hz as u64)).ok_or_else(|| "a clock has 0.001 to 1000000 MHz".to_owned())
+    hz.and_then(|hz| NonZeroU64::new((hz as i64).cast_unsigned()))
+        .ok_or_else(|| "a clock has 0.001 to 1000000 MHz".to_owned())
 }
 
 impl DeviceArgs {
@@ -159,10 +192,12 @@ impl SamplerArgs {
                 refuse("golden", KernelOptions::OWNERS, self.options.kernel.given())?;
                 refuse("golden", ModelOptions::OWNERS, self.options.model.given())?;
                 refuse("golden", RtlOptions::OWNERS, self.options.rtl.given())?;
+                refuse("golden", XrtOptions::OWNERS, self.options.xrt.given())?;
                 Ok(None)
             }
             Sampler::Model => self.options.open(Backend::Model).map(Some),
             Sampler::Rtl => self.options.open(Backend::Rtl).map(Some),
+            Sampler::Xrt => self.options.open(Backend::Xrt).map(Some),
         }
     }
 }
@@ -172,6 +207,7 @@ impl Options {
         match backend {
             Backend::Model => {
                 refuse("model", RtlOptions::OWNERS, self.rtl.given())?;
+                refuse("model", XrtOptions::OWNERS, self.xrt.given())?;
                 let default = model::ModelOptions::default();
                 let channels = self.kernel.channels.unwrap_or(default.channels);
                 let timing =
@@ -180,11 +216,18 @@ impl Options {
             }
             Backend::Rtl => {
                 refuse("rtl", ModelOptions::OWNERS, self.model.given())?;
+                refuse("rtl", XrtOptions::OWNERS, self.xrt.given())?;
                 if self.rtl.waves.is_some() && self.rtl.variant == Some(Variant::Fast) {
                     let sentence = "--variant fast has no waves, which have a variant of their own; leave it away";
                     return Err(CliError::Usage(sentence.to_owned()));
                 }
                 Ok(Arc::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?))
+            }
+            Backend::Xrt => {
+                refuse("xrt", KernelOptions::OWNERS, self.kernel.given())?;
+                refuse("xrt", ModelOptions::OWNERS, self.model.given())?;
+                refuse("xrt", RtlOptions::OWNERS, self.rtl.given())?;
+                Ok(Arc::new(self.xrt.open()?))
             }
         }
     }
@@ -252,6 +295,53 @@ impl RtlOptions {
     }
 }
 
+impl XrtOptions {
+    const OWNERS: &str = "back end 'xrt'";
+
+    /// Opens the card.
+    pub(super) fn open(&self) -> Result<XrtDevice, CliError> {
+        Ok(XrtDevice::open(&self.wanted()?)?)
+    }
+
+    /// Which card is asked for.
+    fn wanted(&self) -> Result<xrt::XrtOptions, CliError> {
+        let Some(xclbin) = &self.xclbin else {
+            let sentence = "back end 'xrt' needs --xclbin: the file that the card is programmed with";
+            return Err(CliError::Usage(sentence.to_owned()));
+        };
+        let default = xrt::XrtOptions::new(xclbin);
+        Ok(xrt::XrtOptions {
+            card: self.card.clone().unwrap_or_else(|| default.card.clone()),
+            library: self.xrt_library.clone(),
+            watchdog: self.run_limit.map_or(default.watchdog, Duration::from_secs),
+            peer_to_peer: self.p2p,
+            import_dma_buf: self.dma_buf,
+            ..default
+        })
+    }
+
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--xclbin", self.xclbin.is_some()),
+            ("--card", self.card.is_some()),
+            ("--p2p", self.p2p),
+            ("--dma-buf", self.dma_buf),
+            ("--run-limit", self.run_limit.is_some()),
+            ("--xrt-library", self.xrt_library.is_some()),
+        ];
+        options.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
+}
+
+/// Ends the process. XRT crashes when its destructors run while a card is open, as it is when a run did not end or a signal came.
+pub(super) fn exit(code: u8) -> ! {
+    if xrt::is_open() {
+        xrt::end_at_once(code.into());
+    }
+    std::process::exit(code.into())
+}
+
 /// Refuses an option that the chosen back end does not have.
 fn refuse(backend: &str, owners: &str, option: Option<&'static str>) -> Result<(), CliError> {
     option.map_or(Ok(()), |option| {
@@ -294,6 +384,19 @@ mod tests {
             assert_eq!(refusal(&format!("--backend model {option}")), sentence);
             assert_eq!(refusal(&format!("--backend golden {option}")), sentence.replace("'model'", "'golden'"));
         }
+        for option in ["--xclbin x", "--card 1", "--p2p", "--dma-buf", "--run-limit 5", "--xrt-library x.so"] {
+            let name = option.split(' ').next().unwrap();
+            let sentence = format!("{name} is an option of back end 'xrt'; back end 'rtl' has none of that name");
+            assert_eq!(refusal(&format!("--backend rtl {option}")), sentence);
+        }
+        assert_eq!(
+            refusal("--backend xrt --channels 2"),
+            "--channels is an option of back ends 'model' and 'rtl'; back end 'xrt' has none of that name"
+        );
+        assert_eq!(
+            refusal("--backend xrt"),
+            "back end 'xrt' needs --xclbin: the file that the card is programmed with"
+        );
         assert_eq!(
             refusal("--backend rtl --clock 10"),
             "--clock is an option of back end 'model'; back end 'rtl' has none of that name"

@@ -43,7 +43,7 @@ pub(super) enum BenchCommand {
     /// Foretell with the software model how fast a board would be: a prediction with stated assumptions, not a measurement
     Model(ModelArgs),
     /// Measure how well sampling and consuming overlap, with a consumer that is as slow as the card
-    Overlap(overlap::OverlapArgs),
+    Overlap(Box<overlap::OverlapArgs>),
     /// Measure a step of training GraphSAGE, in the formulation that is used against the plain one
     #[cfg(feature = "torch")]
     Train(train::TrainArgs),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{CliError, say};
+use super::{CliError, backend, say};
 #[cfg(feature = "torch")]
 use crate::train::TrainError;
 use crate::{
@@ -26,7 +26,7 @@ pub(super) fn stops(stop: &Stop) {
         Stopping::Told | Stopping::Over => {}
         Stopping::Early | Stopping::Again => {
             say("error: interrupted");
-            std::process::exit(EXIT_CODE.into());
+            backend::exit(EXIT_CODE);
         }
     };
     // Without a handler Ctrl-C ends the process, as it does everywhere.

@@ -7,6 +7,8 @@ mod accelerator;
 mod backend;
 mod bench;
 mod dataset;
+mod device;
+mod emulate;
 mod faults;
 mod graph;
 mod interrupt;
@@ -18,10 +20,7 @@ mod source;
 mod train;
 mod verify;
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
@@ -49,9 +48,17 @@ enum Command {
     /// Make a data set of what people download, or look at one
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
+    /// Look at the cards of this machine, or see whether one works
+    #[command(subcommand)]
+    Device(device::DeviceCommand),
     /// Prepare the RTL for simulation
     #[command(subcommand)]
     Rtl(rtl::RtlCommand),
+    /// Run a command with an emulated card, which AMD's XRT takes for a real one
+    Emulate(emulate::EmulateArgs),
+    /// Be the emulated card; XRT starts this
+    #[command(hide = true)]
+    EmulateCard(emulate::CardArgs),
     /// Measure or foretell how fast kernels are
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -65,6 +72,8 @@ enum Command {
 enum Verdict {
     Success,
     Different,
+    /// As the command did that was run.
+    Ended(u8),
 }
 
 /// Why a command could not be done: one sentence.
@@ -86,6 +95,8 @@ enum CliError {
     Nodes(#[from] NodeListError),
     #[error(transparent)]
     Device(#[from] hw::DeviceError),
+    #[error("back end 'xrt': {0}")]
+    Xrt(#[from] hw::xrt::XrtError),
     #[error(transparent)]
     Sample(#[from] golden::SampleError),
     #[error(transparent)]
@@ -103,6 +114,10 @@ enum CliError {
     #[error(transparent)]
     Train(#[from] crate::train::TrainError),
     #[error(transparent)]
+    Environment(#[from] sim::emulated::EnvironmentError),
+    #[error(transparent)]
+    Serve(#[from] sim::emulated::ServeError),
+    #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
     #[error("{0}")]
     Usage(String),
@@ -110,25 +125,29 @@ enum CliError {
     Output(io::Error),
 }
 
-/// Runs the command that the process was called with.
-pub fn main() -> ExitCode {
+/// Runs the command that the process was called with, and ends the process.
+pub fn main() -> ! {
     let done = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
         Command::Dataset(command) => dataset::run(&command).map(|()| Verdict::Success),
+        Command::Device(command) => device::run(&command),
         Command::Rtl(command) => rtl::run(&command).map(|()| Verdict::Success),
+        Command::Emulate(args) => emulate::run(&args).map(Verdict::Ended),
+        Command::EmulateCard(args) => emulate::card(&args).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };
-    match done {
-        Ok(Verdict::Success) => ExitCode::SUCCESS,
-        Ok(Verdict::Different) => ExitCode::from(1),
+    backend::exit(match done {
+        Ok(Verdict::Success) => 0,
+        Ok(Verdict::Different) => 1,
+        Ok(Verdict::Ended(code)) => code,
         Err(error) => {
             say(&format!("error: {error}{}", hint(&error)));
-            ExitCode::from(if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 })
+            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
         }
-    }
+    })
 }
 
 /// What would help.

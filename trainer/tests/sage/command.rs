@@ -77,6 +77,29 @@ fn options_win_over_the_file_of_settings() {
     assert!(stderr.contains("settings.toml: line 1: unknown field `hiden`"), "{stderr}");
 }
 
+/// XRT itself drives the simulated RTL (`trisage emulate`); where XRT is not installed, this says so and passes.
+#[test]
+fn behind_xrt_it_trains_as_with_the_model() {
+    let data = folder();
+    let line = "--fanouts 4,3 --hidden 8 --batch-size 64 --epochs 1 --seed 5 --out";
+    let (code, _, stderr) = train(data.path(), &format!("{line} {}", data.path().join("model").display()));
+    assert_eq!(code, 0, "{stderr}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    command.args(["emulate", "--skip-without-xrt", "--folder"]).arg(data.path().join("xrt"));
+    command.args(["--", "trisage", "train", "sage", "--backend", "xrt", "--xclbin", "{xclbin}", "--data"]);
+    command.arg(data.path()).args(line.split_whitespace()).arg(data.path().join("card"));
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    if stderr.contains("skipped: ") {
+        eprintln!("{stderr}");
+        return;
+    }
+    let history = |of: &str| fs::read_to_string(data.path().join(of).join("history.csv")).unwrap();
+    assert_eq!(history("card").lines().count(), 2);
+    assert_eq!(history("card"), history("model"), "losses to the last bit");
+}
+
 #[test]
 fn what_cannot_be_trained_with_is_one_sentence() {
     let data = folder();

@@ -19,12 +19,12 @@ use verilator_sys::Pins;
 use crate::memory::Profile;
 use log::BusLog;
 use read::ReadPort;
-use space::Line;
 use write::WritePort;
 
 pub use fault::{Fault, FaultAt, Response};
 pub use space::Place;
 pub(super) use space::Space;
+pub(crate) use space::{AddressSpace, Line, Wrong, merge};
 
 /// What the ports share: the time, and what is written down of it.
 #[derive(Debug)]
@@ -65,7 +65,15 @@ impl Bus {
     }
 
     /// The response that was asked for, for a burst of a port.
-    fn fault(&self, port: Port, access: BusAccess, number: u64, address: u64, beats: u64, space: &Space) -> Response {
+    fn fault(
+        &self,
+        port: Port,
+        access: BusAccess,
+        number: u64,
+        address: u64,
+        beats: u64,
+        space: &dyn AddressSpace,
+    ) -> Response {
         let hits = |fault: &&Fault| {
             (fault.port, fault.access) == (port, access)
                 && match fault.at {
@@ -90,8 +98,8 @@ pub(super) struct MemoryOptions {
 
 /// All ports of one kernel, and the memory behind them.
 #[derive(Debug)]
-pub(super) struct Memory {
-    pub(super) space: Space,
+pub(super) struct Memory<S = Space> {
+    pub(super) space: S,
     reads: Vec<ReadPort>,
     writes: [WritePort; 2],
     /// Index channels in use; the other masters have to be silent.
@@ -102,8 +110,8 @@ pub(super) struct Memory {
 /// Where a read port's pins are: offs, idx0 to idx7, mem.
 const READ_PINS_MEM: usize = MAX_CHANNELS + 1;
 
-impl Memory {
-    pub(super) fn new(space: Space, channels: usize, options: &MemoryOptions) -> Self {
+impl<S: AddressSpace> Memory<S> {
+    pub(super) fn new(space: S, channels: usize, options: &MemoryOptions) -> Self {
         let (profile, seed) = (options.profile, options.seed);
         let idx = (0..channels).map(|channel| Port::Idx(channel as u8));
         let ports = std::iter::once(Port::Offs).chain(idx).chain([Port::Mem]);

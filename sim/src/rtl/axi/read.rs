@@ -10,7 +10,7 @@ use super::{
     check::{Address, Steady},
     fault::Response,
     random::{Chance, Throttle},
-    space::Space,
+    space::AddressSpace,
 };
 use crate::memory::{Pace, Profile, Schedule, Timing};
 
@@ -79,7 +79,7 @@ impl ReadPort {
 
     /// Sets the inputs for the coming clock edge and does what happens at it.
     #[inline]
-    pub(super) fn tick(&mut self, pins: &mut ReadPins, space: &Space, bus: &mut Bus) {
+    pub(super) fn tick(&mut self, pins: &mut ReadPins, space: &dyn AddressSpace, bus: &mut Bus) {
         if self.queue.is_empty() && pins.arvalid == 0 {
             // A master that takes back its valid is still seen.
             (pins.rvalid, pins.arready) = (0, u8::from(self.address_throttle.is_open()));
@@ -92,7 +92,7 @@ impl ReadPort {
         self.ask(pins, space, bus);
     }
 
-    fn ask(&mut self, pins: &mut ReadPins, space: &Space, bus: &mut Bus) {
+    fn ask(&mut self, pins: &mut ReadPins, space: &dyn AddressSpace, bus: &mut Bus) {
         let open = self.queue.len() < self.timing.outstanding && self.address_throttle.is_open();
         pins.arready = u8::from(open);
         let asked = (pins.arvalid != 0).then_some(Address {
@@ -132,7 +132,7 @@ impl ReadPort {
         bus.progress();
     }
 
-    fn answer(&mut self, pins: &mut ReadPins, space: &Space, bus: &mut Bus) {
+    fn answer(&mut self, pins: &mut ReadPins, space: &dyn AddressSpace, bus: &mut Bus) {
         if self.shown.is_none() {
             self.shown = self.choose(bus.now);
             let Some(at) = self.shown else {
@@ -204,20 +204,20 @@ impl ReadPort {
     }
 }
 
-fn fetch(port: Port, space: &Space, bus: &mut Bus, address: u64, fault: Response) -> (Line, Response) {
+fn fetch(port: Port, space: &dyn AddressSpace, bus: &mut Bus, address: u64, fault: Response) -> (Line, Response) {
     const GARBAGE: Line = [0x5A; 64];
-    match space.find(port, BusAccess::Read, address) {
-        _ if fault != Response::Okay => (GARBAGE, fault),
-        Some((place, offset)) => (space.read(place, offset), Response::Okay),
-        None => {
-            bus.stray(port, BusAccess::Read, address);
-            (GARBAGE, Response::DecErr)
-        }
+    if fault != Response::Okay {
+        return (GARBAGE, fault);
     }
+    if let Some(line) = space.read(port, address) {
+        return (line, Response::Okay);
+    }
+    bus.stray(port, BusAccess::Read, address);
+    (GARBAGE, Response::DecErr)
 }
 
 /// An address as the log has it.
-pub(super) fn bus_place(space: &Space, port: Port, address: u64) -> String {
+pub(super) fn bus_place(space: &dyn AddressSpace, port: Port, address: u64) -> String {
     let found = [BusAccess::Read, BusAccess::Write].into_iter().find_map(|access| space.find(port, access, address));
     found.map_or_else(|| format!("{address:#x}"), |(place, offset)| format!("{place}+{offset:#x}"))
 }

@@ -1,6 +1,7 @@
-//! The address space of one kernel: what lies where, and which port may do what with it.
+//! What lies where behind the ports of a kernel, and which port may do what with it.
 //!
-//! Nothing is copied that the graph already holds: offset records and dealt indices are read out of it.
+//! [`Space`] is the memory of one run. Nothing is copied that the graph already holds: offset records and
+//! dealt indices are read out of it.
 
 use std::{fmt, sync::Arc};
 
@@ -14,7 +15,7 @@ use hw::{
 use zerocopy::{FromBytes, IntoBytes, little_endian::U32};
 
 /// One line of memory.
-pub(in crate::rtl) type Line = [u8; LINE_BYTES];
+pub(crate) type Line = [u8; LINE_BYTES];
 
 /// What stands where the kernel has not written: no node id, as it is negative.
 const POISON: u8 = 0xA5;
@@ -82,6 +83,24 @@ impl fmt::Display for Place {
             Self::Status => f.write_str("status"),
             Self::Output(buffer) => f.write_str(buffer.name()),
         }
+    }
+}
+
+/// What the ports of a kernel reach.
+pub(crate) trait AddressSpace: fmt::Debug + Send {
+    /// The line at an address; `None` if there is nothing that the port may read.
+    fn read(&self, port: Port, address: u64) -> Option<Line>;
+
+    /// Writes the bytes of a line whose strobe is set.
+    ///
+    /// # Errors
+    /// Why nothing, or not all of it, was written.
+    fn write(&mut self, port: Port, address: u64, data: &Line, strobe: u64) -> Result<(), Wrong>;
+
+    /// What lies at `address` by name, and the offset in bytes, if `port` may go there and it has a name.
+    fn find(&self, port: Port, access: BusAccess, address: u64) -> Option<(Place, u64)> {
+        let (_, _, _) = (port, access, address);
+        None
     }
 }
 
@@ -163,12 +182,6 @@ impl Space {
         StatusBlock::read_from_bytes(&self.status).expect("it has the block's size")
     }
 
-    /// What lies at `address`: the place and the offset in bytes, if `port` may go there.
-    pub(super) fn find(&self, port: Port, access: BusAccess, address: u64) -> Option<(Place, u64)> {
-        let region = self.regions.iter().find(|r| address.wrapping_sub(r.base) < r.bytes)?;
-        (region.place.port() == port && region.place.allows(access)).then(|| (region.place, address - region.base))
-    }
-
     fn bytes_of(&self, place: Place) -> u64 {
         let lines = |elements: usize| elements.div_ceil(LINE_ELEMENTS);
         let lines = match place {
@@ -186,7 +199,7 @@ impl Space {
     }
 
     /// The line at an offset of a place that was found.
-    pub(super) fn read(&self, place: Place, offset: u64) -> Line {
+    fn line(&self, place: Place, offset: u64) -> Line {
         let line = (offset / LINE) as usize;
         let mut data = [POISON; LINE_BYTES];
         let mut ids = |ids: &[NodeId], first: usize| {
@@ -211,12 +224,22 @@ impl Space {
         }
         data
     }
+}
 
-    /// Writes the bytes of a line whose strobe is set.
-    ///
-    /// # Errors
-    /// The element that lies past the end of an output buffer, or was written before; it is not written.
-    pub(super) fn write(&mut self, place: Place, offset: u64, data: &Line, strobe: u64) -> Result<(), Wrong> {
+impl AddressSpace for Space {
+    fn find(&self, port: Port, access: BusAccess, address: u64) -> Option<(Place, u64)> {
+        let region = self.regions.iter().find(|r| address.wrapping_sub(r.base) < r.bytes)?;
+        (region.place.port() == port && region.place.allows(access)).then(|| (region.place, address - region.base))
+    }
+
+    fn read(&self, port: Port, address: u64) -> Option<Line> {
+        let (place, offset) = self.find(port, BusAccess::Read, address)?;
+        Some(self.line(place, offset))
+    }
+
+    /// An element that lies past the end of an output buffer, or was written before, is not written.
+    fn write(&mut self, port: Port, address: u64, data: &Line, strobe: u64) -> Result<(), Wrong> {
+        let (place, offset) = self.find(port, BusAccess::Write, address).ok_or(Wrong::Nowhere)?;
         let line = (offset / LINE) as usize;
         match place {
             Place::NodeList => {
@@ -226,7 +249,7 @@ impl Space {
             Place::Status => merge(&mut self.status[line * LINE_BYTES..][..LINE_BYTES], data, strobe),
             Place::Output(buffer) => {
                 let (memory, written) = (&self.outputs[buffer as usize], &mut self.written[buffer as usize][line]);
-                return store(memory, written, line, data, strobe);
+                return store(buffer, memory, written, line, data, strobe);
             }
             Place::Offsets | Place::Indices(_) | Place::Seeds => unreachable!("find() lets nobody write there"),
         }
@@ -234,14 +257,19 @@ impl Space {
     }
 }
 
-/// What is wrong with a write to an output buffer.
+/// What is wrong with a write.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
-    PastEnd { element: usize, len: usize },
-    Twice { element: usize },
+pub(crate) enum Wrong {
+    /// There is nothing that the port may write.
+    Nowhere,
+    /// An element of an output buffer that is not there.
+    PastEnd { buffer: Buffer, element: usize, len: usize },
+    /// An element of an output buffer for the second time.
+    Twice { buffer: Buffer, element: usize },
 }
 
-fn merge(memory: &mut [u8], data: &Line, strobe: u64) {
+/// Puts the bytes whose strobe is set into memory of a line.
+pub(crate) fn merge(memory: &mut [u8], data: &Line, strobe: u64) {
     for (at, (byte, new)) in memory.iter_mut().zip(data).enumerate() {
         if strobe >> at & 1 == 1 {
             *byte = *new;
@@ -249,14 +277,21 @@ fn merge(memory: &mut [u8], data: &Line, strobe: u64) {
     }
 }
 
-fn store(memory: &HostMemory, written: &mut u16, line: usize, data: &Line, strobe: u64) -> Result<(), Wrong> {
+fn store(
+    buffer: Buffer,
+    memory: &HostMemory,
+    written: &mut u16,
+    line: usize,
+    data: &Line,
+    strobe: u64,
+) -> Result<(), Wrong> {
     for (lane, new) in data.chunks_exact(4).enumerate() {
         let element = line * LINE_ELEMENTS + lane;
         let new = i32::from_le_bytes(new.try_into().expect("four bytes"));
         let mask = match strobe >> (4 * lane) & 0xF {
             0 => continue,
-            _ if element >= memory.len() => return Err(Wrong::PastEnd { element, len: memory.len() }),
-            _ if *written >> lane & 1 == 1 => return Err(Wrong::Twice { element }),
+            _ if element >= memory.len() => return Err(Wrong::PastEnd { buffer, element, len: memory.len() }),
+            _ if *written >> lane & 1 == 1 => return Err(Wrong::Twice { buffer, element }),
             bytes => (0..4).filter(|byte| bytes >> byte & 1 == 1).fold(0, |mask, byte| mask | 0xFF_i32 << (8 * byte)),
         };
         *written |= 1 << lane;

@@ -11,7 +11,7 @@ use super::{
     fault::Response,
     random::{Chance, Throttle},
     read::bus_place,
-    space::{Space, Wrong},
+    space::{AddressSpace, Wrong},
 };
 use crate::memory::{Pace, Profile, Timing};
 
@@ -106,7 +106,7 @@ impl WritePort {
 
     /// Sets the inputs for the coming clock edge and does what happens at it.
     #[inline]
-    pub(super) fn tick(&mut self, pins: &mut WritePins, space: &mut Space, bus: &mut Bus) {
+    pub(super) fn tick(&mut self, pins: &mut WritePins, space: &mut dyn AddressSpace, bus: &mut Bus) {
         if self.is_idle() && pins.awvalid == 0 && pins.wvalid == 0 {
             (pins.awready, pins.wready, pins.bvalid) = (0, 0, 0);
             self.look(pins, bus);
@@ -151,7 +151,7 @@ impl WritePort {
         pins.wready = u8::from(data);
     }
 
-    fn take_address(&mut self, address: Address, space: &Space, bus: &mut Bus) {
+    fn take_address(&mut self, address: Address, space: &dyn AddressSpace, bus: &mut Bus) {
         if let Some(wrong) = address.fault() {
             bus.violation(self.port, "AW", &format!("at {:#x} {wrong}", address.start));
         }
@@ -187,7 +187,7 @@ impl WritePort {
     }
 
     /// Gives data that is there to the addresses that are there.
-    fn match_up(&mut self, space: &Space, bus: &mut Bus) {
+    fn match_up(&mut self, space: &dyn AddressSpace, bus: &mut Bus) {
         while let Some(address) = self.addresses.front()
             && let Some(beat) = self.early.pop_front()
         {
@@ -210,7 +210,7 @@ impl WritePort {
         }
     }
 
-    fn answer(&mut self, pins: &mut WritePins, space: &mut Space, bus: &mut Bus) {
+    fn answer(&mut self, pins: &mut WritePins, space: &mut dyn AddressSpace, bus: &mut Bus) {
         if !self.shown {
             let burst = self.choose(bus.now).and_then(|at| self.pending.remove(at));
             let Some(burst) = burst else {
@@ -243,24 +243,27 @@ impl WritePort {
         first.filter(|&first| self.pending[first].due <= now)
     }
 
-    fn commit(&self, burst: &Burst, space: &mut Space, bus: &mut Bus) -> Response {
+    fn commit(&self, burst: &Burst, space: &mut dyn AddressSpace, bus: &mut Bus) -> Response {
         if burst.fault != Response::Okay {
             return burst.fault;
         }
         let mut response = Response::Okay;
         for (address, beat) in (burst.address..).step_by(64).zip(&burst.beats) {
-            let Some((place, offset)) = space.find(self.port, BusAccess::Write, address) else {
-                bus.stray(self.port, BusAccess::Write, address);
-                response = Response::DecErr;
-                continue;
+            let Err(wrong) = space.write(self.port, address, &beat.data, beat.strobe) else { continue };
+            let what = match wrong {
+                Wrong::Nowhere => {
+                    bus.stray(self.port, BusAccess::Write, address);
+                    response = Response::DecErr;
+                    continue;
+                }
+                Wrong::PastEnd { buffer, element, len } => {
+                    format!("writes element {element} of {}, which has {len}", buffer.name())
+                }
+                Wrong::Twice { buffer, element } => {
+                    format!("writes element {element} of {} a second time", buffer.name())
+                }
             };
-            if let Err(wrong) = space.write(place, offset, &beat.data, beat.strobe) {
-                let what = match wrong {
-                    Wrong::PastEnd { element, len } => format!("writes element {element} of {place}, which has {len}"),
-                    Wrong::Twice { element } => format!("writes element {element} of {place} a second time"),
-                };
-                bus.violation(self.port, "W", &what);
-            }
+            bus.violation(self.port, "W", &what);
         }
         response
     }

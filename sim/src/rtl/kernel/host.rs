@@ -25,17 +25,17 @@ impl Kernel for RtlKernel {
     fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
         let result = self.try_run(job, cancel);
         if result.as_ref().is_err_and(poisons) {
-            self.end_waves(); // what led to the error is whole on disk
+            self.core.end_waves(); // what led to the error is whole on disk
         }
         result
     }
 
     fn waiting_for(&self) -> Option<String> {
-        Some(self.waits())
+        Some(self.core.waits())
     }
 
     fn finish(&mut self) -> Result<(), DeviceError> {
-        self.close_waves()
+        self.core.close_waves()
     }
 }
 
@@ -44,36 +44,36 @@ impl RtlKernel {
         self.set_up(&job.graph)?;
         self.memory().space.prepare(&job.request.seeds, &job.outputs.buffers);
         let args = self.arguments(job);
-        let now = self.cycle;
+        let now = self.core.cycle;
         self.memory().begin(now);
 
         self.write_arguments(&args, cancel)?;
         let interrupts = self.chance.one_in(2);
-        self.access(Access::Write(registers::GIE, u32::from(interrupts)), cancel)?;
-        self.access(Access::Write(registers::IER, u32::from(interrupts)), cancel)?;
-        self.access(Access::Write(registers::CTRL, AP_START), cancel)?;
+        self.core.access(Access::Write(registers::GIE, u32::from(interrupts)), cancel)?;
+        self.core.access(Access::Write(registers::IER, u32::from(interrupts)), cancel)?;
+        self.core.access(Access::Write(registers::CTRL, AP_START), cancel)?;
         self.wait_until_done(cancel)?;
         self.check_interrupt(interrupts, cancel)?;
-        let waiting = self.bus_waits();
+        let waiting = self.core.bus_waits();
         if !waiting.is_empty() {
             let waiting = waiting.join("; ");
-            return Err(self.protocol(format!("it reports done while the bus is not at rest: {waiting}")));
+            return Err(self.core.protocol(format!("it reports done while the bus is not at rest: {waiting}")));
         }
-        let last_status = self.access(Access::Read(registers::LAST_STATUS), cancel)?;
-        self.access(Access::Write(registers::CTRL, AP_CONTINUE), cancel)?;
-        if self.access(Access::Read(registers::CTRL), cancel)? & AP_DONE != 0 {
-            return Err(self.protocol("AP_DONE stays after AP_CONTINUE".to_owned()));
+        let last_status = self.core.access(Access::Read(registers::LAST_STATUS), cancel)?;
+        self.core.access(Access::Write(registers::CTRL, AP_CONTINUE), cancel)?;
+        if self.core.access(Access::Read(registers::CTRL), cancel)? & AP_DONE != 0 {
+            return Err(self.core.protocol("AP_DONE stays after AP_CONTINUE".to_owned()));
         }
 
         let stray = self.memory().take_stray();
         let run = outcome::Run {
             context: RunContext {
-                slr: self.slr,
+                slr: self.core.slr,
                 minibatch: job.request.minibatch,
                 fanouts: job.request.fanouts.clone(),
                 capacity: job.outputs.capacity,
-                table_slots: self.options.table_slots(),
-                channels: self.options.channels,
+                table_slots: self.core.options.table_slots(),
+                channels: self.core.options.channels,
                 elapsed: Duration::ZERO, // the worker's affair
             },
             last_status,
@@ -84,21 +84,7 @@ impl RtlKernel {
     }
 
     fn arguments(&mut self, job: &Job) -> KernelArgs {
-        let request = &job.request;
-        let mut args = KernelArgs {
-            seed: request.seed,
-            minibatch: request.minibatch,
-            num_nodes: job.graph.nodes() as u32,
-            num_edges: job.graph.edges() as u32,
-            num_seeds: request.seeds.len() as u32,
-            num_hops: request.fanouts.len() as u32,
-            node_capacity: job.outputs.capacity.nodes.try_into().unwrap_or(u32::MAX),
-            edge_capacity: job.outputs.capacity.edges.try_into().unwrap_or(u32::MAX),
-            ..KernelArgs::default()
-        };
-        for (register, &fanout) in args.fanouts.iter_mut().zip(&request.fanouts) {
-            *register = registers::fanout_register(fanout);
-        }
+        let mut args = KernelArgs::of(&job.request, &job.graph, job.outputs.capacity);
         self.memory().space.fill_bases(&mut args);
         args
     }
@@ -112,30 +98,30 @@ impl RtlKernel {
                 Some((_, value)) => value,
                 None => self.chance.next() as u32, // nobody says what is written between arguments
             };
-            let other = self.options.registers.iter().find(|(register, _)| *register == offset);
-            self.access(Access::Write(offset, other.map_or(value, |(_, value)| *value)), cancel)?;
+            let other = self.core.options.registers.iter().find(|(register, _)| *register == offset);
+            self.core.access(Access::Write(offset, other.map_or(value, |(_, value)| *value)), cancel)?;
         }
         Ok(())
     }
 
     /// Reads the control register now and then, and when the kernel interrupts.
     fn wait_until_done(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
-        let hostile = self.options.memory == Profile::Hostile;
+        let hostile = self.core.options.memory == Profile::Hostile;
         loop {
             let pause = if hostile { self.chance.below(4 * POLL_CYCLES) } else { POLL_CYCLES };
             for _ in 0..pause {
-                self.clock()?;
-                self.look_around(cancel)?;
-                if self.model.pins().control.interrupt != 0 {
+                self.core.clock()?;
+                self.core.look_around(cancel)?;
+                if self.core.model.pins().control.interrupt != 0 {
                     break;
                 }
             }
-            let control = self.access(Access::Read(registers::CTRL), cancel)?;
+            let control = self.core.access(Access::Read(registers::CTRL), cancel)?;
             if control & AP_DONE != 0 {
                 return Ok(());
             }
             if control & AP_IDLE != 0 || control & (AP_START | AP_READY) == 0 {
-                return Err(self.protocol(format!("its control register reads {control:#x} during a run")));
+                return Err(self.core.protocol(format!("its control register reads {control:#x} during a run")));
             }
             if hostile && control & AP_START == 0 {
                 self.disturb(cancel)?;
@@ -145,17 +131,17 @@ impl RtlKernel {
 
     /// At the end of a run: the interrupt is there exactly if it was asked for, and goes when its bit is toggled.
     fn check_interrupt(&mut self, asked: bool, cancel: &Cancel) -> Result<(), DeviceError> {
-        let status = self.access(Access::Read(registers::ISR), cancel)?;
-        let raised = self.model.pins().control.interrupt != 0;
+        let status = self.core.access(Access::Read(registers::ISR), cancel)?;
+        let raised = self.core.model.pins().control.interrupt != 0;
         if raised != asked || status != u32::from(asked) {
             let what = format!("the interrupt is {raised} and its status {status:#x} where it should be {asked}");
-            return Err(self.protocol(what));
+            return Err(self.core.protocol(what));
         }
-        self.access(Access::Write(registers::ISR, status), cancel)?;
-        if self.model.pins().control.interrupt == 0 {
+        self.core.access(Access::Write(registers::ISR, status), cancel)?;
+        if self.core.model.pins().control.interrupt == 0 {
             Ok(())
         } else {
-            Err(self.protocol("the interrupt stays".to_owned()))
+            Err(self.core.protocol("the interrupt stays".to_owned()))
         }
     }
 
@@ -168,6 +154,6 @@ impl RtlKernel {
         } else {
             Access::Read(offset)
         };
-        self.access(access, cancel).map(drop)
+        self.core.access(access, cancel).map(drop)
     }
 }

@@ -1,222 +1,60 @@
 //! One simulated kernel: model, memory, registers and clock.
 
+mod clocked;
 mod host;
 
-use std::{
-    fmt,
-    io::{self, Write},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use golden::CscGraph;
-use hw::{DeviceError, Slr, card::LINE_BYTES, registers};
-use verilator_sys::{AssertionError, Model};
+use hw::{DeviceError, Slr, card::LINE_BYTES};
+use verilator_sys::Model;
 
 use super::{
     axi::{Memory, Space, random::Chance},
-    control::{Access, Control},
-    options::{RtlOptions, of_slr},
-    waves,
+    options::RtlOptions,
 };
-use crate::{memory::Profile, worker::Cancel};
+use crate::memory::Profile;
 
-/// Cycles of reset.
-const RESET_CYCLES: u64 = 16;
-/// Cycles after which it is seen that nobody waits any more.
-const CANCEL_CYCLES: u64 = 1024;
+pub(super) use clocked::Clocked;
 
 /// One kernel with clock, registers and memory.
 #[derive(Debug)]
 pub struct RtlKernel {
-    slr: Slr,
-    options: RtlOptions,
-    model: Model,
-    cycle: u64,
-    control: Control,
-    memory: Option<Memory>,
+    core: Clocked,
     /// The graph for which the memory was made.
     graph: Option<Arc<CscGraph>>,
     chance: Chance,
-    coverage: Option<PathBuf>,
 }
 
 impl RtlKernel {
     pub(super) fn new(slr: Slr, model: Model, options: &RtlOptions) -> Self {
-        // Each SLR has a seed of its own, so that they do not stall in step.
-        let seed = options.stall_seed.wrapping_mul(3).wrapping_add(slr.index() as u64);
-        Self {
-            slr,
-            model,
-            cycle: 0,
-            control: Control::new(Chance::new(seed, 200), options.memory == Profile::Hostile),
-            memory: None,
-            graph: None,
-            chance: Chance::new(seed, 201),
-            coverage: options.coverage.as_ref().map(|path| of_slr(path, slr)),
-            options: RtlOptions { stall_seed: seed, ..options.clone() },
-        }
+        let core = Clocked::new(slr, model, options);
+        Self { graph: None, chance: Chance::new(core.options.stall_seed, 201), core }
     }
 
     /// Reset, once; and memory for the graph, once for each.
     fn set_up(&mut self, graph: &Arc<CscGraph>) -> Result<(), DeviceError> {
         if !self.graph.as_ref().is_some_and(|known| Arc::ptr_eq(known, graph)) {
-            self.memory = Some(self.new_memory(graph));
+            // Bases of what is only read need no more than 64-byte alignment, which the hostile profile makes use of.
+            let lines = self.chance.below(1 << 20);
+            let lines = if self.core.options.memory == Profile::Hostile { lines } else { lines / 64 * 64 };
+            self.core.set_memory(Space::new(graph, self.core.options.channels, lines * LINE_BYTES as u64));
             self.graph = Some(Arc::clone(graph));
         }
-        if self.cycle > 0 {
-            return Ok(());
-        }
-        for _ in 0..RESET_CYCLES {
-            self.clock()?;
-        }
-        let pins = self.model.pins();
-        let reads = pins.read.iter().any(|port| port.arvalid != 0);
-        if reads || pins.write.iter().any(|port| port.awvalid | port.wvalid != 0) {
-            return Err(self.protocol("a valid of a master is high in reset".to_owned()));
-        }
-        self.model.pins_mut().control.rst_n = 1;
-        let never = Cancel::default();
-        let identity = self.access(Access::Read(registers::IDENTITY), &never)?;
-        if identity != registers::IDENTITY_VALUE {
-            return Err(self.protocol(format!("its identity reads {identity:#010x}")));
-        }
-        let config = self.access(Access::Read(registers::CONFIG), &never)?;
-        if config != self.options.table_log2 | (self.options.channels as u32) << 8 {
-            return Err(self.protocol(format!("its configuration reads {config:#010x}")));
-        }
-        Ok(())
-    }
-
-    fn new_memory(&mut self, graph: &Arc<CscGraph>) -> Memory {
-        // Bases of what is only read need no more than 64-byte alignment, which the hostile profile makes use of.
-        let lines = self.chance.below(1 << 20);
-        let lines = if self.options.memory == Profile::Hostile { lines } else { lines / 64 * 64 };
-        let space = Space::new(graph, self.options.channels, lines * LINE_BYTES as u64);
-        Memory::new(space, self.options.channels, &self.options.memory_options())
+        self.core.reset()
     }
 
     fn memory(&mut self) -> &mut Memory {
-        self.memory.as_mut().expect("a run has set it up")
-    }
-
-    /// Makes one register access.
-    fn access(&mut self, access: Access, cancel: &Cancel) -> Result<u32, DeviceError> {
-        self.control.begin(access);
-        let begin = self.cycle;
-        loop {
-            if let Some(value) = self.clock()? {
-                return Ok(value);
-            }
-            if self.cycle - begin > self.options.watchdog_cycles {
-                let (slr, cycles) = (self.slr, self.cycle - begin);
-                return Err(DeviceError::Stalled { slr, cycles, stuck: self.waits() });
-            }
-            self.look_around(cancel)?;
-        }
-    }
-
-    /// Now and then: a run ends when nothing moves, or when nobody waits.
-    #[inline]
-    fn look_around(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
-        if !self.cycle.is_multiple_of(CANCEL_CYCLES) {
-            return Ok(());
-        }
-        let quiet = self.memory.as_ref().map_or(0, |memory| self.cycle - memory.last_handshake());
-        // The kernel clears its hash table after reset, and when its epochs are used up: a cycle a slot.
-        if quiet > self.options.watchdog_cycles + self.options.table_slots() {
-            return Err(DeviceError::Stalled { slr: self.slr, cycles: quiet, stuck: self.waits() });
-        }
-        if cancel.is_set() {
-            let limit = std::time::Duration::ZERO;
-            return Err(DeviceError::Timeout { slr: self.slr, limit, detail: Some(self.waits()) });
-        }
-        Ok(())
-    }
-
-    /// One clock cycle of everything. Gives what a register access that ends has read.
-    #[inline]
-    fn clock(&mut self) -> Result<Option<u32>, DeviceError> {
-        let pins = self.model.pins_mut();
-        let ended = if pins.control.rst_n != 0 {
-            if let Some(memory) = &mut self.memory {
-                memory.tick(pins, self.cycle);
-            }
-            self.control.tick(&mut pins.control).map_err(|what| self.protocol(what))?
-        } else {
-            None
-        };
-        self.model.clock().map_err(|AssertionError { cycle, message }| DeviceError::Assertion {
-            slr: self.slr,
-            cycle,
-            message,
-        })?;
-        self.cycle += 1;
-        match self.memory.as_ref().and_then(Memory::violation) {
-            None => Ok(ended),
-            Some(violation) => Err(self.protocol(violation.to_owned())),
-        }
-    }
-
-    fn protocol(&self, what: String) -> DeviceError {
-        DeviceError::Protocol { slr: self.slr, what }
-    }
-
-    /// What is under way between kernel and memory, in words; empty when nothing is.
-    fn bus_waits(&self) -> Vec<String> {
-        self.memory.as_ref().map(|memory| memory.waiting(self.model.pins())).unwrap_or_default()
-    }
-
-    /// What is under way, in words.
-    pub(super) fn waits(&self) -> String {
-        let mut parts = self.bus_waits();
-        parts.extend(self.control.waiting());
-        if parts.is_empty() {
-            parts.push("no bus access is under way; the kernel does not report done".to_owned());
-        }
-        parts.push(format!("cycle {}", self.cycle));
-        parts.join("; ")
+        self.core.memory()
     }
 
     /// The handshakes of the last run, if they are recorded.
     pub(super) fn bus_log(&self) -> Option<String> {
-        self.memory.as_ref()?.log()
-    }
-
-    /// Ends the waves, if there are any.
-    fn close_waves(&mut self) -> Result<(), DeviceError> {
-        if self.model.close_waves() {
-            return Ok(());
-        }
-        let path = self.options.waves.as_ref().map(|path| of_slr(path, self.slr)).unwrap_or_default();
-        Err(waves::refusal(&path, "the file is not whole, perhaps because the disk is full; make room there"))
-    }
-
-    /// Ends the waves where no error can be returned.
-    fn end_waves(&mut self) {
-        if let Err(error) = self.close_waves() {
-            complain(&error);
-        }
+        self.core.memory.as_ref()?.log()
     }
 
     /// Clock cycles since the kernel was made.
     pub(super) fn cycles(&self) -> u64 {
-        self.cycle
+        self.core.cycles()
     }
-}
-
-impl Drop for RtlKernel {
-    fn drop(&mut self) {
-        self.end_waves();
-        if let Some(path) = &self.coverage
-            && !self.model.write_coverage(path)
-        {
-            complain(&format_args!("coverage of {} could not be written to {}", self.slr, path.display()));
-        }
-    }
-}
-
-/// Says on stderr what cannot be returned. Nothing can be said any more if that is closed.
-fn complain(what: &dyn fmt::Display) {
-    let _ = writeln!(io::stderr(), "{what}");
 }
