@@ -6,7 +6,7 @@ use std::sync::Arc;
 use golden::{Buffer, Capacity, CscGraph, Fanout, HopCounts, NodeId, Request, Resource, Silent};
 use hw::{
     Deadline, DeviceError, OutputBuffers, RunReport, SamplerDevice, Slot, Slr,
-    card::{Port, place_of_edge},
+    card::{LINE_ELEMENTS, Port, place_of_edge},
     registers::{self, AP_DONE, AP_IDLE, AP_READY, AP_START, ARGS, id_of},
     status::{self, StatusBlock, code},
 };
@@ -42,7 +42,8 @@ pub trait WordMemory {
 /// What a kernel keeps from run to run.
 #[derive(Debug, Default)]
 pub struct SoftwareKernel {
-    model: Option<SoftwareModel>,
+    /// The model with its graph.
+    model: Option<(SoftwareModel, Arc<CscGraph>)>,
     /// Which graph the model has: all that it depends on.
     loaded: Option<Vec<u64>>,
 }
@@ -62,10 +63,15 @@ impl SoftwareKernel {
             seeds: seeds.into_iter().map(|seed| NodeId::new(seed.cast_unsigned())).collect(),
             fanouts: (0..(arg("num_hops") as usize).min(registers::MAX_HOPS + 1)).map(fanout).collect(),
         };
-        let capacity = Capacity { nodes: arg("node_capacity") as usize, edges: arg("edge_capacity") as usize };
 
         self.load(memory, args, channels)?;
-        let model = self.model.as_ref()?;
+        let (model, graph) = self.model.as_ref()?;
+        // What a run cannot need is not set aside, whatever the registers say.
+        let most = Capacity::worst_case(graph, request.seeds.len(), &request.fanouts);
+        let capacity = Capacity {
+            nodes: most.nodes.min(arg("node_capacity") as usize),
+            edges: most.edges.min(arg("edge_capacity") as usize),
+        };
         let (slr, slot, outputs) = (Slr::ALL[0], Slot(0), OutputBuffers::host(capacity));
         model.bind_outputs(slr, slot, outputs.clone()).ok()?;
         let result = model.start(slr, slot, &request).and_then(|()| model.wait(slr, Deadline::never()));
@@ -103,8 +109,7 @@ impl SoftwareKernel {
         indptr.push(edges as u32);
         let mut dealt = vec![];
         for (channel, &base) in bases[1..].iter().enumerate() {
-            let elements = (0..edges).filter(|&edge| place_of_edge(edge, channels).0 == channel).count();
-            dealt.push(read(memory, base, elements)?);
+            dealt.push(read(memory, base, dealt_to(channel, channels, edges))?);
         }
         let element = |edge| {
             let (channel, element) = place_of_edge(edge, channels);
@@ -112,10 +117,18 @@ impl SoftwareKernel {
         };
         let graph = CscGraph::new(indptr, (0..edges).map(element).collect()).ok()?;
         let model = SoftwareModel::new(ModelOptions { channels, ..ModelOptions::default() }).ok()?;
-        model.load_graph(&Arc::new(graph), &Silent).ok()?;
-        (self.model, self.loaded) = (Some(model), Some(key));
+        let graph = Arc::new(graph);
+        model.load_graph(&graph, &Silent).ok()?;
+        (self.model, self.loaded) = (Some((model, graph)), Some(key));
         Some(())
     }
+}
+
+/// How many of so many edges a channel holds: whole lines in turn, the last of which may be short.
+fn dealt_to(channel: usize, channels: usize, edges: usize) -> usize {
+    let (lines, rest) = (edges / LINE_ELEMENTS, edges % LINE_ELEMENTS);
+    let whole = (lines + channels - 1 - channel) / channels * LINE_ELEMENTS;
+    if lines % channels == channel { whole + rest } else { whole }
 }
 
 /// What is not there need not have an address.
@@ -252,5 +265,41 @@ impl WordMemory for SharedMemory {
 
     fn version(&self, address: u64) -> Option<u64> {
         lock(self).version(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::emulated::CardMemory;
+
+    #[test]
+    fn every_channel_holds_what_was_dealt_to_it() {
+        for channels in [1, 2, 4, 8] {
+            for edges in [0, 1, 15, 16, 17, 63, 64, 150, 1000] {
+                for channel in 0..channels {
+                    let there = (0..edges).filter(|&edge| place_of_edge(edge, channels).0 == channel).count();
+                    assert_eq!(
+                        dealt_to(channel, channels, edges),
+                        there,
+                        "channel {channel} of {channels}, {edges} edges"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn registers_that_say_anything_are_survived() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory: SharedMemory = Arc::new(Mutex::new(CardMemory::new(folder.path(), 1 << 20)));
+        let mut unit = SoftwareUnit::new(&memory, 4);
+        for offset in (ARGS[0].offset..0x200).step_by(4) {
+            unit.write(offset, u32::MAX).unwrap();
+        }
+        assert!(unit.write(registers::CTRL, AP_START).unwrap_err().contains("goes where no buffer is"));
+        assert_eq!(unit.read(registers::IDENTITY), Ok(registers::IDENTITY_VALUE));
     }
 }
