@@ -245,7 +245,7 @@ mod tests {
 
     /// LUT and FF that registers in the AXI channels take beyond the recorded two, at most: two flip-flops and less for each bit.
     fn registers(board: &Board) -> u32 {
-        let bits: u32 = board.ports().flat_map(crate::pins::master).map(|pin| pin.bits).sum();
+        let bits: u32 = board.ports().flat_map(crate::vitis::pins::master).map(|pin| pin.bits).sum();
         2 * bits * u32::from(board.kernel.slr_stages).saturating_sub(2)
     }
 

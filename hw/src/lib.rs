@@ -9,13 +9,11 @@ pub mod card;
 mod device;
 mod error;
 pub mod kernel_xml;
-pub mod link;
 mod memory;
-pub mod package;
-pub mod pins;
 pub mod registers;
 mod report;
 pub mod status;
+pub mod vitis;
 pub mod xclbin;
 pub mod xrt;
 

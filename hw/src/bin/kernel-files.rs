@@ -4,7 +4,11 @@
 
 use std::{env, fs, path::Path, process::ExitCode};
 
-use hw::{board::Board, kernel_xml, link::LinkFile, package};
+use hw::{
+    board::Board,
+    kernel_xml,
+    vitis::{link::LinkFile, package},
+};
 
 const USAGE: &str = "\
 usage: kernel-files BOARD                    print the board's platform and index channels

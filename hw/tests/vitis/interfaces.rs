@@ -6,8 +6,10 @@ use hw::{
     board::{Board, U200, U280},
     card::Port,
     kernel_xml,
-    package::{WRAPPER, wrapper, wrapper_pins},
-    pins::{self, Direction, Pin},
+    vitis::{
+        package::{WRAPPER, wrapper, wrapper_pins},
+        pins::{self, Direction, Pin},
+    },
 };
 
 use crate::{

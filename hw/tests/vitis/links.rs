@@ -4,7 +4,7 @@ use std::fs;
 
 use hw::{
     board::{Board, U55C, U200, U280},
-    link::LinkFile,
+    vitis::link::LinkFile,
 };
 
 use crate::{change, ours};

@@ -11,8 +11,7 @@ use hw::{
     board::{Board, U200, U280},
     card::BURST_LINES,
     kernel_xml::{KERNEL, port_name},
-    package::WRAPPER,
-    pins,
+    vitis::{package::WRAPPER, pins},
 };
 
 use crate::{

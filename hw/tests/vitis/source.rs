@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hw::pins::{Direction, Pin};
+use hw::vitis::pins::{Direction, Pin};
 
 pub(crate) const RTL: &str = include_str!("../../rtl/trisage_sampler.sv");
 pub(crate) const PACKAGE: &str = include_str!("../../rtl/trisage_pkg.sv");

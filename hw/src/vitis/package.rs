@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
+use super::pins::{self, Direction, Pin};
 use crate::{
     board::{Board, KernelBuild},
     card::{BURST_LINES, MAX_CHANNELS, Port},
     kernel_xml::{self, CONTROL_RANGE, KERNEL, port_name, ports},
-    pins::{self, Direction, Pin},
 };
 
 /// The wrapper's module: the top of the packaged IP.
@@ -81,7 +81,7 @@ pub fn wrapper(build: KernelBuild) -> String {
         }
     }
     format!(
-        "// Generated from hw/src/package.rs: the kernel with {channels} of {MAX_CHANNELS} index channels.\n\
+        "// Generated from hw/src/vitis/package.rs: the kernel with {channels} of {MAX_CHANNELS} index channels.\n\
          `default_nettype none\n\n\
          module {WRAPPER} (\n{}\n);\n\n\
          {constants}\n  \
@@ -105,7 +105,7 @@ pub fn wrapper(build: KernelBuild) -> String {
 /// - `kernel_burst`: lines of the longest burst.
 pub fn description(board: &Board) -> String {
     let build = board.kernel;
-    let mut tcl = format!("# Generated from hw/src/package.rs: the kernel for the {board}.\n");
+    let mut tcl = format!("# Generated from hw/src/vitis/package.rs: the kernel for the {board}.\n");
     for (key, value) in [
         ("name", KERNEL),
         ("vendor", VENDOR),

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::pins::reads_at_random;
 use crate::{
     SLRS,
     board::{Bank, Board},
     card::Port,
     kernel_xml::{KERNEL, UNITS, port_name},
-    pins::reads_at_random,
 };
 
 /// What a link file says of compute units and their memory.
