@@ -464,6 +464,11 @@ fn an_xclbin_that_does_not_fit_is_refused_before_xrt_sees_it() {
     std::fs::remove_file(&options.xclbin).unwrap();
     let sentence = XrtDevice::open(&options).unwrap_err().to_string();
     assert!(sentence.contains("No such file or directory"), "{sentence}");
+    for endless in ["/dev/zero", "/"] {
+        let options = XrtOptions { xclbin: endless.into(), ..options.clone() };
+        let sentence = XrtDevice::open(&options).unwrap_err().to_string();
+        assert_eq!(sentence, format!("xclbin {endless}: it is no regular file"));
+    }
 }
 
 #[test]
@@ -497,6 +502,10 @@ fn the_environment_is_looked_at_before_xrt_is_loaded() {
     options.library = Some(folder.path().join("none.so"));
     let sentence = XrtDevice::open(&options).unwrap_err().to_string();
     assert!(sentence.contains("none.so cannot be loaded") && sentence.ends_with("is XRT installed?"), "{sentence}");
+    assert!(sentence.contains("cannot open shared object file"), "the dynamic linker's words: {sentence}");
+    options.library = Some("/dev/zero".into());
+    let sentence = XrtDevice::open(&options).unwrap_err().to_string();
+    assert!(sentence.contains("/dev/zero cannot be loaded: it is no regular file"), "{sentence}");
     options.environment.root = None;
     let sentence = XrtDevice::open(&options).unwrap_err().to_string();
     assert!(sentence.starts_with("XILINX_XRT is not set"), "{sentence}");

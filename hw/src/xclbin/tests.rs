@@ -73,6 +73,9 @@ fn each_fault_has_its_sentence() {
     assert_eq!(refused(0, b"\x7fELF"), "it begins with \"\\u{7f}ELFin2\\u{0}\", an xclbin with \"xclbin2\"");
     assert!(refused(448, &[0, 0, 1, 1]).contains("16842752 sections, and the most there can be is 65536"));
     assert!(refused(448, &[0, 0, 1, 0]).contains("the headers of its 65536 sections end at byte 2621896"));
+    // XRT would read none of the file, and crash.
+    assert_eq!(refused(304, &[0; 8]), "the headers of its 4 sections end at byte 616, and it has 0");
+    assert!(refused(304, &[0, 3]).contains("and the file has 768"), "what lies past its end is not the file's");
     let (metadata, _) = section_at(0);
     assert!(refused(metadata + 24, &[0xFF; 8]).contains("its section of kind 2 has"));
     assert!(refused(metadata + 32, &[0xFF; 8]).contains("18446744073709551615 bytes from byte"));

@@ -27,7 +27,12 @@ pub(super) struct Image {
 impl Image {
     pub(super) fn read(path: &Path, mode: Mode) -> Result<Self, XrtError> {
         let refuse = |reason: String| XrtError::Xclbin { path: path.to_owned(), reason };
-        let bytes = fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
+        let about = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+        // A pipe or a device might never end, and XRT reads the file once more.
+        if !about.is_file() {
+            return Err(refuse("it is no regular file".to_owned()));
+        }
+        let bytes = about.len();
         if bytes > MAX_BYTES {
             return Err(refuse(format!("it has {bytes} bytes; an xclbin has {MAX_BYTES} at most")));
         }

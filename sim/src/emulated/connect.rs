@@ -2,16 +2,23 @@
 
 use std::{
     env, fs,
-    io::Write,
+    io::{ErrorKind, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+    flag,
+};
+
 use super::{
     Card, Kernels, ServeError,
-    environment::{CARD_FOLDER, FAULTS, SOCKETS},
+    environment::{CARD_FOLDER, FAULTS},
+    place::SOCKETS,
     serve,
 };
 
@@ -31,6 +38,10 @@ pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
     let (user, socket) = (env::var_os("USER"), env::var_os("EMULATION_SOCKETID"));
     let path = user.zip(socket).map(|(user, socket)| Path::new(SOCKETS).join(user).join(socket));
     let path = path.ok_or_else(|| wrong("USER or EMULATION_SOCKETID is not set; XRT sets them".to_owned()))?;
+    // They are for the command, which closes the card when it ends: the connection says so, whatever the group is told.
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        flag::register(signal, Arc::default()).map_err(|error| wrong(format!("signal {signal}: {error}")))?;
+    }
     let mut stream = connect(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
     let served = serve(&mut stream, card, kernels, &folder.join("buffers"));
     let faults = match &served {
@@ -48,7 +59,12 @@ fn connect(path: &Path) -> std::io::Result<UnixStream> {
     let begin = Instant::now();
     loop {
         match UnixStream::connect(path) {
-            Err(_) if begin.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
+                    && begin.elapsed() < PATIENCE =>
+            {
+                thread::sleep(PAUSE);
+            }
             outcome => return outcome,
         }
     }

@@ -6,25 +6,26 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs,
-    io::{self, Write},
+    fs::{self, File},
+    io::{self, IsTerminal, Write},
     os::unix::{
         fs::{OpenOptionsExt, symlink},
         process::{CommandExt, ExitStatusExt},
     },
     path::{Path, PathBuf},
-    process::{self, Child, Command, ExitStatus},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
     iterator::Signals,
 };
 use tempfile::TempDir;
 
-use super::Card;
+use super::{Card, place};
 
 /// Which of XRT's stand-ins for a driver is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,16 @@ pub enum EnvironmentError {
         /// Why.
         error: io::Error,
     },
+    /// A folder whose name does not reach XRT as it is.
+    #[error(
+        "the folder {} has a character in its name that XRT (which hands names to a shell) or LD_PRELOAD takes for another \
+         thing; take one with letters, digits and . _ - + @ % = , alone (--folder)",
+        .path.display()
+    )]
+    Name {
+        /// Which.
+        path: PathBuf,
+    },
     /// A command that does not start, or the compiler that refuses the work-around for XRT 2.13.
     #[error("'{command}': {why}")]
     Command {
@@ -94,33 +105,33 @@ pub enum EnvironmentError {
 #[derive(Debug)]
 pub struct Environment {
     folder: TempDir,
+    /// Locked as long as this process lives.
+    _lock: File,
     shim: Shim,
     /// XRT puts its sockets into the folder of this name in `/tmp`.
     user: String,
     preload: Option<PathBuf>,
 }
 
-/// Where XRT's sockets lie: it asks nobody.
-pub(super) const SOCKETS: &str = "/tmp";
-const USER: &str = "trisage-xrt-";
 /// What was wrong with the card, a line each.
 pub(super) const FAULTS: &str = "faults";
 
 impl Environment {
-    /// Makes a folder in `place` for a card. `device` is the command that XRT is to start as the card: it calls
+    /// Makes a folder in `parent` for a card. `device` is the command that XRT is to start as the card: it calls
     /// [`super::serve_xrt`].
     ///
     /// # Errors
     /// [`EnvironmentError`]; then nothing is left.
-    pub fn new(shim: Shim, card: Card, place: &Path, device: &[OsString]) -> Result<Self, EnvironmentError> {
+    pub fn new(shim: Shim, card: Card, parent: &Path, device: &[OsString]) -> Result<Self, EnvironmentError> {
         let libraries = find(shim, &folders())?;
-        let made = fs::create_dir_all(place).and_then(|()| place.canonicalize());
-        let made = made.and_then(|place| tempfile::Builder::new().prefix("run-").tempdir_in(place));
-        let folder = made.map_err(|error| EnvironmentError::File { path: place.to_owned(), error })?;
-        remove_leftovers();
-        let name = folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let user = format!("{USER}{}-{name}", process::id());
-        let mut environment = Self { folder, shim, user, preload: None };
+        let failed = |error| EnvironmentError::File { path: parent.to_owned(), error };
+        let parent = fs::create_dir_all(parent).and_then(|()| parent.canonicalize()).map_err(failed)?;
+        if !place::is_plain(&parent) {
+            return Err(EnvironmentError::Name { path: parent });
+        }
+        let (folder, lock) = place::make(&parent).map_err(failed)?;
+        let user = place::user(folder.path());
+        let mut environment = Self { folder, _lock: lock, shim, user, preload: None };
 
         let lib = environment.folder("xrt/lib")?;
         for library in libraries {
@@ -187,17 +198,25 @@ impl Environment {
             command: program.to_string_lossy().into_owned(),
             why: format!("it cannot be run: {error}"),
         };
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(wrong)?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(wrong)?;
+        let mut command = self.command(program);
         // A group of its own: XRT ends its whole group when it fails.
-        let mut child = self.command(program).args(args).process_group(0).spawn().map_err(wrong)?;
+        command.args(args).process_group(0);
+        if io::stdin().is_terminal() {
+            command.stdin(Stdio::null()); // a terminal stops who reads it and is not in its own group
+        }
+        let mut child = command.spawn().map_err(wrong)?;
         let group = Group::of(&child);
+        let told = AtomicBool::new(false);
         let handle = signals.handle();
         let status = thread::scope(|scope| {
             scope.spawn(|| {
                 for signal in signals.forever() {
+                    told.store(true, Relaxed);
                     group.signal(match signal {
                         SIGINT => Signal::INT,
                         SIGHUP => Signal::HUP,
+                        SIGQUIT => Signal::QUIT,
                         _ => Signal::TERM,
                     });
                 }
@@ -207,7 +226,11 @@ impl Environment {
             status
         });
         group.signal(Signal::KILL); // what the command has left behind
-        let code = code_of(status.map_err(wrong)?);
+        let status = status.map_err(wrong)?;
+        if let Some(signal) = status.signal().filter(|_| !told.load(Relaxed)) {
+            let _ = writeln!(io::stderr(), "'{}' was ended by signal {signal}", program.to_string_lossy());
+        }
+        let code = code_of(status);
         let faults = self.faults();
         for fault in &faults {
             let _ = writeln!(io::stderr(), "emulated card: {fault}");
@@ -250,7 +273,7 @@ impl Environment {
 
 impl Drop for Environment {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(Path::new(SOCKETS).join(&self.user));
+        let _ = fs::remove_dir_all(Path::new(place::SOCKETS).join(&self.user));
     }
 }
 
@@ -309,18 +332,6 @@ fn write(path: &Path, content: &[u8], mode: u32) -> Result<(), EnvironmentError>
     let file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let written = file.and_then(|mut file| file.write_all(content));
     written.map_err(|error| EnvironmentError::File { path: path.to_owned(), error })
-}
-
-/// Removes sockets of processes that had no time to do it.
-fn remove_leftovers() {
-    for entry in fs::read_dir(SOCKETS).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let process = name.strip_prefix(USER).and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
-        if process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]

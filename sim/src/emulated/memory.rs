@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
+    io::{self, Read},
     ops::Range,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
@@ -68,8 +69,12 @@ impl CardMemory {
             let path = self.folder.join(format!("buffer-{}", self.files));
             self.files += 1;
             let created = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-            let file = created.and_then(|file| file.set_len(whole).map(|()| file));
-            let file = file.map_err(|error| format!("{} cannot be made: {error}", path.display()))?;
+            // Written, so that a full disk is told here, and not by a SIGBUS of who maps the file.
+            let file = created.and_then(|mut file| io::copy(&mut io::repeat(0).take(whole), &mut file).map(|_| file));
+            let file = file.map_err(|error| {
+                let _ = fs::remove_file(&path);
+                format!("{} cannot be made: {error}", path.display())
+            })?;
             (Backing::File(file), Some(path))
         } else {
             let mut data = Vec::new();

@@ -10,6 +10,7 @@ mod card;
 mod connect;
 mod environment;
 mod memory;
+mod place;
 mod server;
 mod software;
 mod wire;

@@ -17,7 +17,7 @@ struct CallHeader {
     api: u32,
 }
 
-const CALL_HEADER: usize = 14;
+const CALL_HEADER: u64 = 14;
 
 /// What comes before a reply: 9 bytes.
 #[derive(Clone, PartialEq, Message)]
@@ -178,15 +178,16 @@ impl Request {
 /// # Errors
 /// What is wrong with its header, or with the connection.
 pub(super) fn receive(stream: &mut impl Read) -> Result<Option<Request>, String> {
-    let mut header = [0; CALL_HEADER];
-    match stream.read(&mut header[..1]) {
+    let mut header = Vec::new();
+    match stream.by_ref().take(CALL_HEADER).read_to_end(&mut header) {
         Ok(0) => return Ok(None),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
         Err(error) => return Err(format!("the connection with XRT failed: {error}")),
     }
-    let cut_off = |error| format!("a request is cut off: {error}");
-    stream.read_exact(&mut header[1..]).map_err(cut_off)?;
+    if (header.len() as u64) < CALL_HEADER {
+        return Err(format!("a request is cut off after {} of the {CALL_HEADER} bytes of its header", header.len()));
+    }
     let CallHeader { size, api } = CallHeader::decode(&header[..])
         .map_err(|error| format!("a request has no header that can be read: {error}"))?;
     if size > MAX_MESSAGE {
@@ -194,7 +195,8 @@ pub(super) fn receive(stream: &mut impl Read) -> Result<Option<Request>, String>
     }
     let mut body = Vec::new();
     // Memory grows with what has really come.
-    stream.by_ref().take(size).read_to_end(&mut body).map_err(cut_off)?;
+    let came = stream.by_ref().take(size).read_to_end(&mut body);
+    came.map_err(|error| format!("request {api} is cut off: {error}"))?;
     if (body.len() as u64) < size {
         return Err(format!("request {api} is cut off after {} of {size} bytes", body.len()));
     }
@@ -220,7 +222,7 @@ pub(super) mod tests {
     pub(crate) fn call(api: u32, message: &impl Message) -> Vec<u8> {
         let body = message.encode_to_vec();
         let mut bytes = CallHeader { size: body.len() as u64, api }.encode_to_vec();
-        assert_eq!(bytes.len(), CALL_HEADER);
+        assert_eq!(bytes.len() as u64, CALL_HEADER);
         bytes.extend(body);
         bytes
     }
@@ -248,6 +250,22 @@ pub(super) mod tests {
         assert_eq!(receive(&mut stream), Ok(None));
     }
 
+    /// XRT sends its whole process group a signal when it fails; its last words are still read to their end.
+    #[test]
+    fn a_signal_does_not_cut_off_a_request() {
+        struct Interrupted<'a>(&'a [u8], bool);
+        impl Read for Interrupted<'_> {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                self.1 = !self.1;
+                if self.1 { Err(io::ErrorKind::Interrupted.into()) } else { self.0.read(&mut into[..1]) }
+            }
+        }
+        let bytes = call(api::CLOSE, &Close { all: true });
+        let mut stream = Interrupted(&bytes, false);
+        assert_eq!(receive(&mut stream).unwrap().unwrap().decode(), Ok(Close { all: true }));
+        assert_eq!(receive(&mut stream), Ok(None));
+    }
+
     #[test]
     fn replies_have_the_headers_that_xrt_reads() {
         let mut bytes = vec![];
@@ -260,7 +278,7 @@ pub(super) mod tests {
     fn what_is_no_request_is_told() {
         let refused = |bytes: &[u8]| receive(&mut &bytes[..]).unwrap_err();
         assert!(refused(b"GET / HTTP/1.1\r\n").contains("no header that can be read"));
-        assert!(refused(&call(3, &Close::default())[..5]).contains("a request is cut off"));
+        assert!(refused(&call(3, &Close::default())[..5]).contains("cut off after 5 of the 14 bytes"));
         let header = CallHeader { size: 1 << 40, api: 6 }.encode_to_vec();
         assert_eq!(
             refused(&header),

@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    io::Write,
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread,
@@ -184,10 +184,13 @@ fn a_command_that_crashes_leaves_nothing_and_its_status_is_kept() {
     }
     for (script, code) in [("kill -SEGV $$", 128 + 11), ("sleep 1000 & exit 7", 7), ("exit 0", 0)] {
         let folder = TempDir::new().unwrap();
-        let child = emulate(folder.path(), &["--shim", "noop", "--", "sh", "-c", script]).spawn().unwrap();
+        let mut command = emulate(folder.path(), &["--shim", "noop", "--", "sh", "-c", script]);
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
         let process = child.id();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{script}");
+        let said = if code > 128 { "'sh' was ended by signal 11\n" } else { "" };
+        assert_eq!(String::from_utf8_lossy(&output.stderr), said, "{script}");
         is_clean(folder.path(), process);
     }
 }
@@ -218,8 +221,38 @@ fn verify(options: &[&str], folder: &Path) -> Command {
     command.args(["--", "trisage", "verify"]);
     let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/cora");
     command.args(["--backend", "xrt", "--xclbin", "{xclbin}", "--fanouts", "10,10", "--batch-size", "64"]);
-    command.args(["--iterations", "3", "--graph"]).arg(cora).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.arg("--graph").arg(cora).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// The card hears of it as well, and stays as long as the command needs it.
+#[test]
+fn ctrl_c_ends_a_comparison_as_it_does_without_a_card_behind_xrt() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let mut command = verify(&["--kernels", "model"], folder.path());
+    let mut child = command.args(["--iterations", "1000000"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("sink 'in-place'")), "it ended before it began");
+    assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
+    let rest: Vec<_> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    is_clean(folder.path(), child.id());
+}
+
+/// XRT hands names to a shell, and LD_PRELOAD has spaces and colons between its libraries.
+#[test]
+fn a_folder_that_would_not_reach_xrt_is_refused() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let output = emulate(&folder.path().join("it's here"), &["--", "true"]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("it's here has a character in its name"), "{message}");
 }
 
 #[test]

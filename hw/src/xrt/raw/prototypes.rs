@@ -5,7 +5,9 @@
 #![allow(non_snake_case, reason = "the names are XRT's")]
 
 use std::{
+    error::Error,
     ffi::{c_char, c_int, c_uint, c_void},
+    fs,
     path::Path,
 };
 
@@ -46,9 +48,10 @@ pub(super) struct Prototype {
 
 macro_rules! prototypes {
     ($(fn $name:ident($($argument:ident: $type:ident),* $(; $dots:tt)?) -> $returns:ident;)*) => {
-        /// The functions, from one library.
+        /// The functions, from one library. XRT is C++ and does not catch every exception of its own (2.13: not that of a shim that
+        /// cannot be loaded): `C-unwind` lets one end the process, where `C` would leave open what happens.
         pub(super) struct Prototypes {
-            $(pub(super) $name: unsafe extern "C" fn($($type),* $(, $dots)?) -> $returns,)*
+            $(pub(super) $name: unsafe extern "C-unwind" fn($($type),* $(, $dots)?) -> $returns,)*
         }
 
         #[cfg(test)]
@@ -118,11 +121,19 @@ impl Prototypes {
     /// It is never unloaded: XRT's threads and destructors are not made for that (XRT pull request 3022). Its symbols are
     /// global, as the shim that XRT loads by itself looks for them.
     pub(super) fn load(path: &Path) -> Result<Self, LoadError> {
+        if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+            return Err(LoadError::Library("it is no regular file".to_owned())); // of a pipe the linker would wait for bytes
+        }
         // SAFETY: whoever names the library vouches for what it does when it is loaded; XRT's sets up its own statics.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
-        let library = library.map_err(|error| LoadError::Library(error.to_string()))?;
+        let library = library.map_err(|error| LoadError::Library(words(&error)))?;
         let functions = Self::of(&library).map_err(LoadError::Symbol);
         std::mem::forget(library);
         functions
     }
+}
+
+/// What the dynamic linker says, which is the source of the error.
+fn words(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
