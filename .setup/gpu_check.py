@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks on a machine with an NVIDIA GPU what no other machine can check.
 
-    .setup/gpu_check.py                  build, check, tell; exit code 1 if a check fails
+    .setup/gpu_check.py                  build, check, tell; exit code 1 if a check fails, 2 if nothing can be built
     .setup/gpu_check.py --build FOLDER   only build, and put the programs into FOLDER
     .setup/gpu_check.py --built FOLDER   check with those programs, on a machine without Rust or network
 
@@ -106,6 +106,12 @@ class Checks:
         return verdict == "PASS"
 
 
+def refuse(sentence):
+    """Ends this program, as nothing can be checked."""
+    print(f"gpu-check: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
 def build(folder):
     """Builds the programs, and copies them into the folder."""
     libtorch = subprocess.run([LIBTORCH, "--cuda", "true"]).returncode == 0
@@ -119,19 +125,27 @@ def build(folder):
     try:
         done = subprocess.run(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     except OSError as error:
-        sys.exit(f"gpu-check: {line[0]} cannot be run: {error.strerror}")
+        refuse(f"{line[0]} cannot be run: {error.strerror}")
     if done.returncode != 0:
-        sys.exit("gpu-check: the build has failed (see above)")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+        refuse("the build has failed (see above)")
+    # Whatever else the folder holds stays; but a program of an earlier build is not to be taken for one of this.
+    programs = {}
     for message in map(json.loads, filter(None, done.stdout.splitlines())):
         target = message.get("target", {})
-        program = message.get("executable")
         # The command's own unit tests have its name too.
         tests_itself = message.get("profile", {}).get("test") and target.get("kind") == ["bin"]
-        if program and not tests_itself and target["name"] in ["trisage", *TESTS]:
-            shutil.copy(program, folder / target["name"])
-            subprocess.run(["strip", "--strip-debug", folder / target["name"]], check=False)
+        if message.get("executable") and not tests_itself:
+            programs[target["name"]] = message["executable"]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ["trisage", *TESTS]:
+            (folder / name).unlink(missing_ok=True)
+            if name in programs:
+                shutil.copy(programs[name], folder / name)
+                if shutil.which("strip"):
+                    subprocess.run(["strip", "--strip-debug", folder / name], check=False)
+    except OSError as error:
+        refuse(f"the programs cannot be put into {folder}: {error.strerror}")
 
 
 def find_libtorch():

@@ -16,7 +16,10 @@
 # into .tools. The processor's part is taken from it where there is none yet, so
 # a machine that has such a torch needs no network.
 #
-# A LIBTORCH or TRISAGE_LIBTORCH that is set already is used as it is.
+# A LIBTORCH or TRISAGE_LIBTORCH that is set already is used as it is, and so is
+# OMP_WAIT_POLICY: without it, libtorch's threads that have nothing to do spin
+# instead of sleeping, and take the processor from the sampler's threads and
+# whatever else runs; training is many times slower then on a busy machine.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -136,6 +139,7 @@ fi
 
 (($# > 0)) || exit 0
 export LIBTORCH=${LIBTORCH:-$dir}
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 if [[ -n $full ]]; then
     export TRISAGE_LIBTORCH=$full
     # CUDA's compiler comes with it, and is where no loader looks by itself.

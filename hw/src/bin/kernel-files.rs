@@ -2,7 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-use std::{env, fs, path::Path, process::ExitCode};
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    io::{self, Write as _},
+    path::Path,
+    process::ExitCode,
+};
 
 use hw::{
     board::Board,
@@ -15,16 +22,14 @@ usage: kernel-files BOARD                    print the board's platform and inde
        kernel-files BOARD LINK-FILE FOLDER   check the link file, then write kernel.tcl, kernel.xml and the wrapper";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments[..] {
-        [board] => board.parse::<&Board>().map_err(|why| why.to_string()).map(|board| {
-            println!("{} {}", board.platform, board.kernel.channels);
+    let arguments: Vec<_> = env::args_os().skip(1).collect();
+    let board = |name: &OsStr| name.to_string_lossy().parse::<&Board>().map_err(|why| why.to_string());
+    let done = match &arguments[..] {
+        [name] => board(name).and_then(|board| {
+            let facts = writeln!(io::stdout(), "{} {}", board.platform, board.kernel.channels);
+            facts.map_err(|why| format!("stdout: cannot be written: {why}"))
         }),
-        [board, link, folder] => board
-            .parse::<&Board>()
-            .map_err(|why| why.to_string())
-            .and_then(|board| write(board, Path::new(link), Path::new(folder))),
+        [name, link, folder] => board(name).and_then(|board| write(board, Path::new(link), Path::new(folder))),
         _ => Err(USAGE.to_owned()),
     };
     match done {

@@ -40,13 +40,14 @@ impl LinkFile {
                 connectivity = section == "connectivity";
                 continue;
             }
-            if connectivity {
-                file.enter(line).ok_or_else(|| {
-                    format!(
-                        "line {}: '{line}' is not understood; there are nk=KERNEL:COUNT, slr=UNIT:SLR and sp=UNIT.PORT:MEMORY",
-                        number + 1
-                    )
-                })?;
+            // Elsewhere the linker may still take a line for one of these.
+            let astray = !connectivity && (line.starts_with('[') || line.starts_with("connectivity."));
+            if astray || (connectivity && file.enter(line).is_none()) {
+                return Err(format!(
+                    "line {}: '{line}' is not understood; there are nk=KERNEL:COUNT, slr=UNIT:SLR and sp=UNIT.PORT:MEMORY in \
+                     the section [connectivity]",
+                    number + 1
+                ));
             }
         }
         Ok(file)

@@ -82,6 +82,12 @@ fn each_mistake_has_its_sentence() {
             line("[connectivity]") + "stream_connect=a.b:c.d",
             "line 8: 'stream_connect=a.b:c.d' is not understood",
         ),
+        (
+            "[connectivity]",
+            line("connectivity.sp=trisage_sampler_1.m_axi_mem:HBM[7]") + "[connectivity]",
+            "line 7: 'connectivity.sp=trisage_sampler_1.m_axi_mem:HBM[7]' is not understood",
+        ),
+        ("[connectivity]", "[connectivity".to_owned(), "line 7: '[connectivity' is not understood"),
     ];
     for (from, to, sentence) in cases {
         let why = check(&change(&hbm, from, &to), &U280).unwrap_err();

@@ -1,9 +1,9 @@
 //! The build script with stand-ins for Vivado and `v++`: what it refuses before it writes anything, and what is there after it.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -116,6 +116,18 @@ fn what_is_missing_is_said_in_a_sentence_before_anything_is_written() {
         fs::remove_file(machine.path("bin").join(tool)).unwrap();
         refused(&machine, &["U280"], &[], &format!("{tool} is not on PATH; source settings64.sh"));
     }
+}
+
+#[test]
+fn a_name_that_is_no_text_and_a_reader_that_has_gone_are_sentences_too() {
+    let kernel_files = || Command::new(env!("CARGO_BIN_EXE_kernel-files"));
+    let named = kernel_files().arg(OsStr::from_bytes(b"U2\xff0")).output().unwrap();
+    assert_eq!(named.status.code(), Some(2), "{named:?}");
+    assert!(words(&named).starts_with("board 'U2\u{fffd}0' is not known; "), "{named:?}");
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let told = kernel_files().arg("U280").stdout(full).output().unwrap();
+    assert_eq!(told.status.code(), Some(2), "{told:?}");
+    assert!(words(&told).starts_with("stdout: cannot be written: "), "{told:?}");
 }
 
 #[test]

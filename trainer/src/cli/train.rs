@@ -1,6 +1,10 @@
 //! `trisage train`.
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::{Args, Subcommand};
 use golden::Fanout;
@@ -39,7 +43,7 @@ pub(super) struct SageArgs {
     /// Replace results that are there
     #[arg(long, requires = "out", conflicts_with = "resume")]
     overwrite: bool,
-    /// Go on from the results that are there
+    /// Go on from the results that are there; with --runs, runs that have none yet begin
     #[arg(long, requires = "out")]
     resume: bool,
     /// Train so many times, with seeds that count up from --seed
@@ -153,6 +157,7 @@ impl SageArgs {
         let progress = Bar::default();
         let dataset = Dataset::load(&self.data, &progress)?;
         let data = Data::new(dataset, &self.data, settings.normalise_features, &torch)?;
+        settings.check_requests(&*sampler, &data)?;
         self.pipeline.check_memory(&settings.capacity(&data), transport.sink)?;
         say(&way);
 
@@ -175,9 +180,10 @@ impl SageArgs {
 
     /// The seed of each run and the folder for its results.
     fn outputs(&self, settings: &Settings) -> Result<Vec<(u64, Option<Output>)>, CliError> {
-        let presence = match (self.overwrite, self.resume) {
+        let presence = |run: u64, folder: &Path| match (self.overwrite, self.resume) {
             (true, _) => Presence::Overwrite,
-            (_, true) => Presence::Resume,
+            // Runs after the one that was interrupted have not begun.
+            (_, true) if run == 0 || Output::can_resume(folder) => Presence::Resume,
             _ => Presence::Refuse,
         };
         let one = |run: u64| {
@@ -186,7 +192,7 @@ impl SageArgs {
                 .out
                 .as_ref()
                 .map(|out| if self.runs == 1 { out.clone() } else { out.join(format!("seed-{seed}")) });
-            Ok((seed, folder.map(|folder| Output::open(&folder, presence)).transpose()?))
+            Ok((seed, folder.map(|folder| Output::open(&folder, presence(run, &folder))).transpose()?))
         };
         (0..self.runs).map(one).collect()
     }

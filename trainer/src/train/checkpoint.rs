@@ -7,7 +7,7 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tch::Tensor;
 
-use super::{Output, Record, Settings, State, TrainError};
+use super::{Data, Output, Record, Settings, State, TrainError};
 use crate::ledger::{Direction, Ledger};
 
 /// Under which name a file holds what is no tensor, as JSON. There is one such name alone, so that a file's bytes do not
@@ -52,6 +52,7 @@ pub(super) fn write(
 pub(super) fn resume(
     output: &Output,
     settings: &Settings,
+    data: &Data,
     state: &mut State,
     ledger: &Ledger,
 ) -> Result<(), TrainError> {
@@ -64,6 +65,14 @@ pub(super) fn resume(
     }
     if last.epochs > settings.epochs {
         return Err(wrong(format!("{} epochs are done already, and {} are asked for", last.epochs, settings.epochs)));
+    }
+    let steps = last.epochs.saturating_mul(settings.minibatches(data) as u64);
+    if u64::try_from(last.steps) != Ok(steps) {
+        let epochs = last.epochs;
+        return Err(wrong(format!(
+            "it is of {epochs} epochs in {} steps, which on this data set are {steps}; give the data set that it was made with",
+            last.steps
+        )));
     }
     let file = SafeTensors::deserialize(&bytes).map_err(|error| wrong(error.to_string()))?;
     let read = |name: &str, like: &Tensor| tensor(&file, name, like, ledger).map_err(&wrong);

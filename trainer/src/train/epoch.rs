@@ -29,7 +29,7 @@ pub(super) struct Epoch<'a> {
 impl Epoch<'_> {
     /// Mini-batches of an epoch, or a few more: a loss for each SLR in each iteration.
     pub(super) fn losses(data: &Data, settings: &Settings) -> usize {
-        data.train.len().div_ceil(settings.batch_size).next_multiple_of(SLRS)
+        settings.minibatches(data).next_multiple_of(SLRS)
     }
 
     /// Trains with every training node once; returns the mean loss. Until the end of the epoch, losses stay in `losses`, which

@@ -67,6 +67,15 @@ pub enum TrainError {
         /// The SLR that had sampled the mini-batch.
         slr: Slr,
     },
+    /// Parameters of the model are infinite or not numbers.
+    #[error("{elements} elements of the parameters are infinite or not numbers; a smaller learning rate may help")]
+    Parameters {
+        /// How many.
+        elements: i32,
+    },
+    /// The folder for results is another run's.
+    #[error("{}: another run writes its results there; give another folder", .0.display())]
+    InUse(PathBuf),
     /// The folder for results holds something.
     #[error("{}: the folder is not empty; give --resume to go on with what is there, or --overwrite", .0.display())]
     NotEmpty(PathBuf),

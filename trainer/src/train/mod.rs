@@ -28,6 +28,7 @@ use tch::{Kind, Tensor};
 use crate::{
     accelerator::{Lent, Torch, TorchAccelerator},
     ledger::{Direction, Ledger},
+    memory,
     pipeline::{Pipeline, PipelineOptions, Transport},
     sage::{self, Adam, Model, infer},
 };
@@ -100,10 +101,13 @@ pub fn run<A: TorchAccelerator>(
     settings.check()?;
     settings.check_requests(&**device, data)?;
     let accelerator = torch.accelerator();
+    if let Some(free) = accelerator.free_memory()?.or_else(memory::available) {
+        settings.check_memory(data, free)?;
+    }
     let ledger = accelerator.ledger();
     let mut state = torch.compute("the first parameters", [], |[]| State::new(data, settings, ledger))??;
     if let Some(output) = output.filter(|output| output.resumes()) {
-        torch.compute("resuming", [], |[]| checkpoint::resume(output, settings, &mut state, ledger))??;
+        torch.compute("resuming", [], |[]| checkpoint::resume(output, settings, data, &mut state, ledger))??;
     }
     device.load_graph(&data.graph, progress)?;
     let options = PipelineOptions {
@@ -114,6 +118,7 @@ pub fn run<A: TorchAccelerator>(
     };
     let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
     let losses = accelerator.allocate("losses".to_owned(), Epoch::losses(data, settings))?;
+    output.map_or(Ok(()), Output::begin)?;
     let mut performance = Performance::new(device.capabilities().backend, accelerator.properties()?);
     for number in state.history.len() as u64..settings.epochs {
         let epoch = Epoch { number, data, settings };
@@ -164,19 +169,28 @@ impl State {
 /// Evaluates a model with all in-neighbours of every node.
 ///
 /// # Errors
-/// What libtorch or the accelerator says.
+/// [`TrainError::Parameters`]; what libtorch or the accelerator says.
 pub fn accuracy<A: TorchAccelerator>(model: &Model, data: &Data, torch: &Torch<A>) -> Result<Accuracy, TrainError> {
+    /// Right nodes to choose a model by, right nodes to judge it by, and elements of its parameters that are not finite.
+    const COUNTS: usize = 3;
     let accelerator = torch.accelerator();
-    let counts = accelerator.allocate("nodes that are right".to_owned(), 2)?;
-    let written = Lent::Written(&counts, 2, Kind::Int);
+    let counts = accelerator.allocate("nodes that are right".to_owned(), COUNTS)?;
+    let written = Lent::Written(&counts, COUNTS, Kind::Int);
     torch.compute("evaluation", [written], |[mut counts]| -> sage::Result<_> {
         let ledger = accelerator.ledger();
         let logits = infer::logits(model, &data.features, &data.graph, infer::Chunk::default(), ledger)?;
         let right = logits.f_argmax(1, false)?.f_eq_tensor(&data.labels)?;
         let count = |nodes: &Tensor| right.f_index_select(0, nodes)?.f_sum(Kind::Int);
-        counts.f_copy_(&Tensor::f_stack(&[count(&data.valid)?, count(&data.test)?], 0)?)
+        // The last step of an epoch may have spoilt them, of which its loss tells nothing.
+        let infinite = |tensor: &Tensor| tensor.f_isfinite()?.f_logical_not()?.f_sum(Kind::Int);
+        let infinite = model.named().map(|(_, parameter)| infinite(parameter)).collect::<sage::Result<Vec<_>>>()?;
+        let infinite = Tensor::f_stack(&infinite, 0)?.f_sum(Kind::Int)?;
+        counts.f_copy_(&Tensor::f_stack(&[count(&data.valid)?, count(&data.test)?, infinite], 0)?)
     })??;
-    let counts = accelerator.download(torch.stream(), "accuracy", &counts, 2)?;
+    let counts = accelerator.download(torch.stream(), "accuracy", &counts, COUNTS)?;
+    if counts[2] > 0 {
+        return Err(TrainError::Parameters { elements: counts[2] });
+    }
     let part = |right: i32, nodes: &Tensor| (nodes.numel() > 0).then(|| f64::from(right) / nodes.numel() as f64);
     Ok(Accuracy { valid: part(counts[0], &data.valid), test: part(counts[1], &data.test) })
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    fs,
+    fs::{self, File, TryLockError},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -21,7 +21,7 @@ const LAST: &str = "last.safetensors";
 pub enum Presence {
     /// It is refused.
     Refuse,
-    /// Results that are there are removed, other files stay.
+    /// Results that are there are removed when training begins, other files stay.
     Overwrite,
     /// Training goes on from them.
     Resume,
@@ -30,11 +30,13 @@ pub enum Presence {
 /// The folder for results: `history.csv` (a line for each epoch), `performance.json`, `best.safetensors` (the parameters of
 /// the best epoch) and `last.safetensors` (those of the last one that had a checkpoint, and the optimizer).
 ///
-/// Each file appears whole. The parameters have the names that a PyTorch module of PyTorch Geometric's `SAGEConv` has.
-#[derive(Clone, Debug)]
+/// Each file appears whole. The folder is one run's at a time, as far as its file system knows locks. The parameters have the names that a PyTorch module of PyTorch Geometric's `SAGEConv` has.
+#[derive(Debug)]
 pub struct Output {
     folder: PathBuf,
-    resumes: bool,
+    presence: Presence,
+    /// The folder itself, locked as long as this is open.
+    _lock: File,
 }
 
 impl Output {
@@ -45,30 +47,47 @@ impl Output {
     pub fn open(folder: &Path, presence: Presence) -> Result<Self, TrainError> {
         let at = |error| WriteProblem::Write { error }.at(folder);
         fs::create_dir_all(folder).map_err(at)?;
+        let lock = File::open(folder).map_err(at)?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            return Err(TrainError::InUse(folder.to_owned()));
+        }
         let empty = fs::read_dir(folder).map_err(at)?.next().is_none();
-        let output = Self { folder: folder.to_owned(), resumes: presence == Presence::Resume };
         match presence {
             Presence::Refuse if !empty => return Err(TrainError::NotEmpty(folder.to_owned())),
-            Presence::Overwrite => {
-                for name in [HISTORY, PERFORMANCE, BEST, LAST] {
-                    match fs::remove_file(folder.join(name)) {
-                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(error).into()),
-                        _ => {}
-                    }
-                }
-            }
-            Presence::Resume if !output.last().is_file() => {
-                let problem = format!("there is no {LAST} to go on from; leave --resume away to begin");
+            Presence::Resume if !Self::can_resume(folder) => {
+                let instead = if empty { "leave --resume away" } else { "give --overwrite instead of --resume" };
+                let problem = format!("there is no {LAST} to go on from; {instead} to begin");
                 return Err(TrainError::Resume { path: folder.to_owned(), problem });
             }
             _ => {}
         }
-        Ok(output)
+        Ok(Self { folder: folder.to_owned(), presence, _lock: lock })
+    }
+
+    /// Whether a folder has what training can go on from.
+    pub fn can_resume(folder: &Path) -> bool {
+        folder.join(LAST).is_file()
     }
 
     /// Whether training is to go on from what is there.
     pub(super) fn resumes(&self) -> bool {
-        self.resumes
+        self.presence == Presence::Resume
+    }
+
+    /// Training begins: nothing that could be known before is in its way. Removes what is to be overwritten.
+    pub(super) fn begin(&self) -> Result<(), TrainError> {
+        if self.presence != Presence::Overwrite {
+            return Ok(());
+        }
+        for path in [HISTORY, PERFORMANCE, BEST, LAST].map(|name| self.folder.join(name)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(WriteProblem::Write { error }.at(&path).into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn last(&self) -> PathBuf {

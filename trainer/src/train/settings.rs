@@ -2,11 +2,12 @@
 
 use std::{fs, path::Path};
 
-use golden::{Capacity, Fanout, Request};
+use golden::{Capacity, Fanout, Request, RequestError};
 use hw::SamplerDevice;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Data, TrainError};
+use crate::memory::Gigabytes;
 
 /// How to train. A file of settings has the same names, with dashes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,8 +139,12 @@ impl Settings {
             ),
             ("hidden", self.hidden > 0, at_least(1)),
             ("dropout", (0.0..1.0).contains(&self.dropout), "must be at least 0 and less than 1".to_owned()),
-            ("lr", self.lr > 0.0 && self.lr.is_finite(), "must be greater than 0".to_owned()),
-            ("weight-decay", self.weight_decay >= 0.0 && self.weight_decay.is_finite(), at_least(0)),
+            ("lr", self.lr > 0.0 && self.lr.is_finite(), "must be a finite number greater than 0".to_owned()),
+            (
+                "weight-decay",
+                self.weight_decay >= 0.0 && self.weight_decay.is_finite(),
+                "must be a finite number, at least 0".to_owned(),
+            ),
             ("batch-size", self.batch_size > 0, at_least(1)),
             ("epochs", self.epochs > 0, at_least(1)),
             ("eval-every", self.eval_every > 0, at_least(1)),
@@ -162,17 +167,48 @@ impl Settings {
         [data.columns()].into_iter().chain(hidden).chain([data.classes]).collect()
     }
 
+    /// Mini-batches of an epoch.
+    pub(super) fn minibatches(&self, data: &Data) -> usize {
+        data.train.len().div_ceil(self.batch_size)
+    }
+
     /// Room for any mini-batch.
     pub fn capacity(&self, data: &Data) -> Capacity {
         Capacity::worst_case(&data.graph, self.batch_size.min(data.train.len()), &self.fanouts())
     }
 
     /// Whether the device takes the mini-batches, before anything is sampled.
-    pub(super) fn check_requests(&self, device: &dyn SamplerDevice, data: &Data) -> Result<(), TrainError> {
+    pub(crate) fn check_requests(&self, device: &dyn SamplerDevice, data: &Data) -> Result<(), TrainError> {
+        let limits = &device.capabilities().limits;
+        // First, as there may be no memory for the fan-outs of so many hops.
+        if self.layers > limits.hops {
+            let hops = RequestError::Hops { found: self.layers, limit: limits.hops, owner: limits.owner };
+            return Err(hw::DeviceError::from(hops).into());
+        }
         let seeds = data.train.iter().copied().take(self.batch_size).collect();
         let request = Request { seed: self.seed, minibatch: 0, seeds, fanouts: self.fanouts() };
-        request.check(&data.graph, &device.capabilities().limits).map_err(hw::DeviceError::from)?;
+        request.check(&data.graph, limits).map_err(hw::DeviceError::from)?;
         Ok(())
+    }
+
+    /// Whether the model fits into so many bytes: each parameter with its gradient and the optimizer's two means, and what a
+    /// layer reads and makes when every node is evaluated.
+    pub(super) fn check_memory(&self, data: &Data, free: u64) -> Result<(), TrainError> {
+        let widths: Vec<u64> = self.widths(data).into_iter().map(|width| width as u64).collect();
+        let parameters =
+            widths.windows(2).map(|width| width[0].saturating_mul(2).saturating_add(1).saturating_mul(width[1]));
+        let evaluated = widths[1..].iter().map(|width| width.saturating_mul(2 * data.graph.nodes() as u64)).max();
+        let elements = parameters.map(|parameters| parameters.saturating_mul(4)).chain(evaluated);
+        let needed = elements.fold(0, u64::saturating_add).saturating_mul(size_of::<f32>() as u64);
+        if needed <= free {
+            return Ok(());
+        }
+        let (needed, free) = (Gigabytes(needed), Gigabytes(free));
+        let problem = format!(
+            "with {} columns between layers the model takes {needed} of memory, and {free} are free",
+            self.hidden
+        );
+        Err(TrainError::Setting { setting: "hidden", problem })
     }
 
     /// The first setting in which another run differs that this one cannot go on from. There may be more epochs, and
@@ -197,7 +233,7 @@ fn write_fanouts<S: Serializer>(fanouts: &[Fanout], serializer: S) -> Result<S::
 
 /// A fan-out as files have it.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a fan-out is a whole number, 0 or more, or 'all' (-1) for every neighbour")]
 enum Written {
     Number(i64),
     Word(String),
@@ -246,6 +282,8 @@ mod tests {
         assert!(error.starts_with("F: line 2: unknown field `learning-rate`"), "{error}");
         let error = read("\nfanouts = ['few']\n").unwrap_err();
         assert!(error.starts_with("F: line 2: fan-out 'few' is not understood"), "{error}");
+        let error = read("fanouts = [10, 2.5]\n").unwrap_err();
+        assert!(error.starts_with("F: line 1: a fan-out is a whole number, 0 or more, or 'all'"), "{error}");
         let error = Changes::read(Path::new("/nowhere/at.all")).unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/at.all: cannot be read"), "{error}");
     }
@@ -264,8 +302,11 @@ mod tests {
             "fanouts: there are 2, but 3 layers; give one for each layer, or one for all"
         );
         assert_eq!(refused(|s| s.dropout = 1.0), "dropout: must be at least 0 and less than 1");
-        assert_eq!(refused(|s| s.lr = f64::NAN), "lr: must be greater than 0");
-        assert_eq!(refused(|s| s.weight_decay = -1.0), "weight-decay: must be at least 0");
+        for rate in [0.0, f64::NAN, f64::INFINITY] {
+            let settings = Settings { lr: rate, ..Settings::default() };
+            assert_eq!(settings.check().unwrap_err().to_string(), "lr: must be a finite number greater than 0");
+        }
+        assert_eq!(refused(|s| s.weight_decay = -1.0), "weight-decay: must be a finite number, at least 0");
         let zeros: [fn(&mut Settings); 5] = [
             |s| s.hidden = 0,
             |s| s.batch_size = 0,

@@ -34,6 +34,34 @@ fn it_prints_accuracy_and_writes_results() {
 }
 
 #[test]
+fn runs_go_on_where_they_were_interrupted() {
+    let data = folder();
+    let of = |runs: u64, name: &str| format!("{SMALL} --runs {runs} --out {}", data.path().join(name).display());
+    // As after an interruption in the second run of three: the third has a folder, and nothing in it.
+    assert_eq!(train(data.path(), &of(2, "out")).0, 0);
+    fs::create_dir(data.path().join("out/seed-2")).unwrap();
+    let (code, _, stderr) = train(data.path(), &format!("{} --resume", of(3, "out")));
+    assert_eq!(code, 0, "{stderr}");
+    let last = |name: &str| fs::read(data.path().join(name).join("last.safetensors")).unwrap();
+    assert_eq!(train(data.path(), &format!("{SMALL} --seed 2 --out {}", data.path().join("alone").display())).0, 0);
+    assert_eq!(last("out/seed-2"), last("alone"));
+    // That there is nothing at all to go on from is a mistake.
+    let (code, _, stderr) = train(data.path(), &format!("{} --resume", of(3, "elsewhere")));
+    assert_eq!(code, 2);
+    assert!(stderr.contains("seed-0: there is no last.safetensors to go on from"), "{stderr}");
+}
+
+#[test]
+fn what_cannot_begin_overwrites_nothing() {
+    let data = folder();
+    let line = format!("{SMALL} --out {}", data.path().join("out").display());
+    assert_eq!(train(data.path(), &line).0, 0);
+    fs::remove_file(data.path().join("labels.npy")).unwrap();
+    assert_eq!(train(data.path(), &format!("{line} --overwrite")).0, 2);
+    assert!(data.path().join("out/last.safetensors").is_file());
+}
+
+#[test]
 fn another_accelerator_trains_the_same() {
     let data = folder();
     let history = |device: &str| {

@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path};
 
+use golden::Fanout;
 use trainer::train::{Output, Presence, Settings, TrainError};
 
-use super::world::{World, alone, model, settings};
+use super::world::{TRAIN, World, alone, model, settings};
 
 fn files(folder: &Path) -> [Vec<u8>; 3] {
     ["history.csv", "best.safetensors", "last.safetensors"].map(|name| fs::read(folder.join(name)).unwrap())
@@ -86,6 +87,10 @@ fn a_folder_with_something_in_it_is_left_alone() {
     );
     fs::write(folder.join("notes.txt"), "mine").unwrap();
     assert_eq!(
+        refusal(Presence::Resume, &settings()),
+        "OUT: there is no last.safetensors to go on from; give --overwrite instead of --resume to begin"
+    );
+    assert_eq!(
         refusal(Presence::Refuse, &settings()),
         "OUT: the folder is not empty; give --resume to go on with what is there, or --overwrite"
     );
@@ -98,8 +103,25 @@ fn a_folder_with_something_in_it_is_left_alone() {
         other,
         "OUT/last.safetensors: training cannot go on with other settings: hidden is 16 there, and 17 here"
     );
+    // What is refused before it begins has overwritten nothing.
+    let whole = files(&folder);
+    refusal(Presence::Overwrite, &Settings { layers: 99, fanouts: vec![Fanout::All], ..settings() });
+    assert_eq!(files(&folder), whole);
     let fewer = refusal(Presence::Resume, &Settings { epochs: 1, ..settings() });
     assert_eq!(fewer, "OUT/last.safetensors: 2 epochs are done already, and 1 are asked for");
+}
+
+#[test]
+fn a_folder_is_one_runs_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |presence| Output::open(folder.path(), presence);
+    let first = open(Presence::Refuse).unwrap();
+    for presence in [Presence::Refuse, Presence::Overwrite, Presence::Resume] {
+        let error = open(presence).unwrap_err();
+        assert!(matches!(&error, TrainError::InUse(path) if path == folder.path()), "{error}");
+    }
+    drop(first);
+    open(Presence::Overwrite).unwrap();
 }
 
 #[test]
@@ -120,6 +142,13 @@ fn a_damaged_checkpoint_is_refused() {
     assert!(refusal().to_string().contains("it was written by another version of trisage"));
 
     fs::write(&last, &whole).unwrap();
+    let mut other = World::new();
+    other.data.train.truncate(TRAIN / 2);
+    let output = Output::open(&world.path("out"), Presence::Resume).unwrap();
+    let error = other.train(&model(), &settings(), Some(&output)).unwrap_err().to_string();
+    assert!(error.contains("it is of 2 epochs in 10 steps, which on this data set are 6; "), "{error}");
+    drop(output);
+
     fs::write(&history, "epoch,loss,valid_accuracy,test_accuracy\n1,0.5,,\n").unwrap();
     assert!(refusal().to_string().ends_with("it ends with epoch 1, and last.safetensors is of epoch 2"));
     fs::write(&history, "epoch,loss,valid_accuracy,test_accuracy\n1,0.5,,\n3,1,,\n").unwrap();

@@ -9,10 +9,10 @@ use sim::rtl::{RtlDevice, RtlOptions};
 use trainer::{
     accelerator::{SimulatedAccelerator, SimulatedOptions, TorchAccelerator},
     ledger::{Crossing, Direction, Ledger},
-    train::Settings,
+    train::{Settings, TrainError},
 };
 
-use super::world::{World, alone, model, settings};
+use super::world::{TRAIN, World, alone, model, settings};
 
 #[test]
 fn it_learns() {
@@ -108,6 +108,16 @@ pub fn check_loss_is_located<A: TorchAccelerator>(world: &World<A>) {
     assert_eq!(rest, "in epoch 1, iteration 0, SLR1; a smaller learning rate may help");
 }
 
+/// The loss of the only step was computed with the first weights; what it has made of them is seen when they are used.
+#[test]
+fn parameters_that_are_not_finite_are_no_result() {
+    let _alone = alone();
+    let world = World::new();
+    let settings = Settings { lr: 1e300, batch_size: TRAIN, epochs: 1, ..settings() };
+    let error = world.train(&model(), &settings, None).unwrap_err();
+    assert!(matches!(error, TrainError::Parameters { elements: 1.. }), "{error}");
+}
+
 #[test]
 fn what_a_card_does_not_take_is_refused_before_anything_is_sampled() {
     let _alone = alone();
@@ -115,6 +125,15 @@ fn what_a_card_does_not_take_is_refused_before_anything_is_sampled() {
     let refused = |settings: Settings| world.train(&model(), &settings, None).unwrap_err().to_string();
     let error = refused(Settings { layers: 9, fanouts: vec![Fanout::Count(2)], ..settings() });
     assert!(error.contains("hops") || error.contains("fan-outs"), "{error}");
+    let error = refused(Settings { layers: usize::MAX, fanouts: vec![Fanout::Count(2)], ..settings() });
+    assert!(error.starts_with("18446744073709551615 hops are asked for; "), "{error}");
     let error = refused(Settings { hidden: 0, ..settings() });
     assert_eq!(error, "hidden: must be at least 1");
+    for hidden in [1 << 40, usize::MAX] {
+        let error = refused(Settings { hidden, ..settings() });
+        assert!(
+            error.starts_with(&format!("hidden: with {hidden} columns between layers the model takes ")),
+            "{error}"
+        );
+    }
 }
