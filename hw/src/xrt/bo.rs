@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::{
     MAX_BUFFER_BYTES, XrtError,
-    device::Device,
+    device::{Device, Placed},
     environment::Mode,
     error::{Context, PEER_TO_PEER_HELP},
     raw::{Buffer, Direction, Kind},
@@ -22,13 +22,6 @@ use crate::{DmaBuf, HostMemory, card::BURST_BYTES};
 const NOOP_ADDRESS: u64 = 0xDEAD_BEEF;
 /// Pages of XRT.
 const PAGE_BYTES: usize = 4096;
-
-/// A buffer in card memory that may be an argument of a kernel.
-pub(super) trait Placed {
-    fn buffer(&self) -> &Buffer;
-    /// The memory group in which it lies.
-    fn group(&self) -> u32;
-}
 
 /// A buffer of XRT's; freed before its device is closed.
 struct Owned {

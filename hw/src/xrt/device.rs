@@ -14,10 +14,9 @@ use std::{
 
 use super::{
     CardId, Image, UnitBanks, XrtError,
-    bo::Placed,
     environment::Mode,
     error::{CallError, Context},
-    raw::{self, Api},
+    raw::{self, Api, Buffer},
 };
 use crate::{
     Slr,
@@ -107,6 +106,13 @@ fn patiently<T>(
 
 /// What every register of a card reads that does not answer.
 const GONE: u32 = u32::MAX;
+
+/// A buffer in card memory that may be an argument of a kernel.
+pub(super) trait Placed {
+    fn buffer(&self) -> &Buffer;
+    /// The memory group in which it lies.
+    fn group(&self) -> u32;
+}
 
 /// One compute unit, opened for this process alone, with arguments that have been compared with the register map.
 pub(super) struct Kernel {

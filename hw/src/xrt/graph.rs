@@ -7,8 +7,8 @@ use zerocopy::IntoBytes;
 
 use super::{
     CHUNK_BYTES, MAX_BUFFER_BYTES,
-    bo::{CardBuffer, Placed},
-    device::Run,
+    bo::CardBuffer,
+    device::{Placed, Run},
 };
 use crate::{
     DeviceError,

@@ -9,8 +9,8 @@ use golden::{Buffer, Capacity, HopCounts};
 
 use super::{
     XrtError,
-    bo::{BarBuffer, CardBuffer, ImportedBuffer, Placed, SharedBuffer},
-    device::Kernel,
+    bo::{BarBuffer, CardBuffer, ImportedBuffer, SharedBuffer},
+    device::{Kernel, Placed},
 };
 use crate::{Capabilities, DeviceError, HostMemory, OutputBuffers, OutputMemory, registers::id_of};
 
