@@ -6,8 +6,9 @@ use std::{
 };
 
 use hw::xclbin::Xclbin;
+use sim::emulated::SoftwareKernel;
 
-use crate::{fault::Fault, kernel::Unit, store::Store};
+use crate::{fault::Fault, store::Store};
 
 const PAGE: u64 = 4096;
 
@@ -18,7 +19,7 @@ pub(crate) struct Card {
     /// What the real XRT would not have survived.
     pub(crate) violations: u32,
     /// Compute units by index; each samples by itself.
-    pub(crate) units: [Arc<Mutex<Unit>>; hw::SLRS],
+    pub(crate) units: [Arc<Mutex<SoftwareKernel>>; hw::SLRS],
     memory: Arc<Mutex<CardMemory>>,
 }
 

@@ -9,9 +9,6 @@ use crate::card::CardMemory;
 
 pub(crate) use sim::emulated::{Arguments, TABLE_LOG2};
 
-/// What a unit keeps from run to run.
-pub(crate) type Unit = SoftwareKernel;
-
 /// How a run goes wrong.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Trouble {
@@ -21,7 +18,7 @@ pub(crate) struct Trouble {
 
 /// Does what the arguments say; `None` if an address leads nowhere.
 pub(crate) fn run(
-    unit: &Mutex<Unit>,
+    unit: &Mutex<SoftwareKernel>,
     memory: &Mutex<CardMemory>,
     args: &Arguments,
     channels: usize,
