@@ -27,13 +27,13 @@ pub(in crate::cli) struct TrainArgs {
     #[arg(long, default_value_t = BATCH_SIZE, value_name = "N")]
     batch_size: usize,
     /// Columns of the features, which are random
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = width)]
     features: usize,
     /// Columns between layers
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = width)]
     hidden: usize,
     /// Classes
-    #[arg(long, default_value_t = 47, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 47, value_name = "N", value_parser = width)]
     classes: usize,
     /// Steps of each formulation that count
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = at_least_one)]
@@ -48,6 +48,12 @@ pub(in crate::cli) struct TrainArgs {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "give a whole number, 1 or more".to_owned())
+}
+
+/// Columns of a matrix: a million are more than fit into memory with any graph, and few enough to calculate with.
+fn width(text: &str) -> Result<usize, String> {
+    let widest = 1 << 20;
+    text.parse().ok().filter(|width| (1..=widest).contains(width)).ok_or_else(|| format!("give 1 to {widest}"))
 }
 
 #[derive(Debug, Serialize)]
