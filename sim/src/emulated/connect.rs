@@ -37,7 +37,9 @@ pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
         folder.ok_or_else(|| wrong(format!("{CARD_FOLDER} is not set; XRT starts this process, nobody else")))?;
     let (user, socket) = (env::var_os("USER"), env::var_os("EMULATION_SOCKETID"));
     let path = user.zip(socket).map(|(user, socket)| Path::new(SOCKETS).join(user).join(socket));
-    let path = path.ok_or_else(|| wrong("USER or EMULATION_SOCKETID is not set; XRT sets them".to_owned()))?;
+    let path = path.ok_or_else(|| {
+        wrong("USER or EMULATION_SOCKETID is not set; XRT needs the one, and sets the other".to_owned())
+    })?;
     // They are for the command, which closes the card when it ends: the connection says so, whatever the group is told.
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         flag::register(signal, Arc::default()).map_err(|error| wrong(format!("signal {signal}: {error}")))?;
