@@ -5,6 +5,7 @@ use std::{
     io::{ErrorKind, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
+    process,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -45,7 +46,10 @@ pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
         flag::register(signal, Arc::default()).map_err(|error| wrong(format!("signal {signal}: {error}")))?;
     }
     let mut stream = connect(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
-    let served = serve(&mut stream, card, kernels, &folder.join("buffers"));
+    // The command may be a script that opens several cards at a time.
+    let buffers = folder.join(format!("buffers-{}", process::id()));
+    fs::create_dir(&buffers).map_err(|error| wrong(format!("{}: {error}", buffers.display())))?;
+    let served = serve(&mut stream, card, kernels, &buffers);
     let faults = match &served {
         Ok(served) => served.faults.clone(),
         Err(error) => vec![error.to_string()],

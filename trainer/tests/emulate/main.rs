@@ -259,6 +259,20 @@ fn a_command_reads_nothing_from_a_terminal() {
 }
 
 #[test]
+fn a_script_may_have_two_cards_at_a_time() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let validate = format!("{} device validate --xclbin \"$TRISAGE_XCLBIN\"", env!("CARGO_BIN_EXE_trisage"));
+    let script = format!("{validate} & {validate}; wait");
+    let output = emulate(folder.path(), &["--kernels", "model", "--", "sh", "-c", &script]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).matches("EQUAL").count(), 2, "{message}");
+}
+
+#[test]
 fn without_a_user_it_is_a_sentence() {
     if !has_xrt() {
         return;
