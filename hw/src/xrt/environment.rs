@@ -41,6 +41,8 @@ pub struct Environment {
     pub root: Option<PathBuf>,
     /// `XCL_EMULATION_MODE`: not set for a real card.
     pub emulation_mode: Option<String>,
+    /// Whether `USER` is set: XRT's emulations put their socket into a folder of that name, and end the process without one.
+    pub has_user: bool,
 }
 
 impl Environment {
@@ -48,7 +50,8 @@ impl Environment {
     pub fn of_process() -> Self {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         let emulation_mode = set("XCL_EMULATION_MODE").map(|mode| mode.to_string_lossy().into_owned());
-        Self { root: set("XILINX_XRT").map(PathBuf::from), emulation_mode }
+        let has_user = env::var_os("USER").is_some();
+        Self { root: set("XILINX_XRT").map(PathBuf::from), emulation_mode, has_user }
     }
 
     /// Looks whether XRT would find what it needs.
@@ -62,7 +65,13 @@ impl Environment {
         };
         let root = self.root.as_deref().ok_or(XrtError::NoRoot)?;
         let path = root.join("lib").join(format!("lib{shim}.so.2"));
-        if path.exists() { Ok(mode) } else { Err(XrtError::Shim { path }) }
+        if !path.exists() {
+            return Err(XrtError::Shim { path });
+        }
+        if matches!(mode, Mode::SwEmu | Mode::HwEmu) && !self.has_user {
+            return Err(XrtError::NoUser { mode: mode.to_string() });
+        }
+        Ok(mode)
     }
 
     /// XRT's library: beside the shims, or where the dynamic linker finds it.
@@ -82,7 +91,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_owned();
         let check = |root: Option<&Path>, mode: Option<&str>| {
-            Environment { root: root.map(Path::to_owned), emulation_mode: mode.map(str::to_owned) }.check()
+            let (root, emulation_mode) = (root.map(Path::to_owned), mode.map(str::to_owned));
+            Environment { root, emulation_mode, has_user: true }.check()
         };
         assert_eq!(check(None, None), Err(XrtError::NoRoot));
         assert_eq!(check(Some(&root), Some("emu")), Err(XrtError::Mode { found: "emu".to_owned() }));
@@ -98,6 +108,10 @@ mod tests {
             assert_eq!(check(Some(&root), mode), Err(XrtError::Shim { path: path.clone() }));
             fs::write(path, "").unwrap();
             assert_eq!(check(Some(&root), mode), Ok(found));
+            let emulation_mode = mode.map(str::to_owned);
+            let without = Environment { root: Some(root.clone()), emulation_mode, has_user: false }.check();
+            let has_socket = matches!(found, Mode::SwEmu | Mode::HwEmu);
+            assert_eq!(without.is_err_and(|error| error.to_string().contains("USER is not set")), has_socket);
         }
     }
 }

@@ -52,6 +52,12 @@ pub enum XrtError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// `USER` is not set: XRT's emulations would end the process.
+    #[error("USER is not set, and XRT's {mode} needs it for the name of its socket; set it to any name")]
+    NoUser {
+        /// Which emulation.
+        mode: String,
+    },
     /// XRT's library cannot be loaded.
     #[error("XRT's library {} cannot be loaded: {reason}; is XRT installed?", .path.display())]
     Library {

@@ -47,10 +47,10 @@ impl CardMemory {
         let bank = xclbin.memories.get(group as usize)?;
         let bytes = (store.bytes() as u64).next_multiple_of(PAGE);
         let next = self.next.entry(group).or_insert(bank.base);
-        let end = bank.base + bank.kib * 1024;
-        if *next + bytes > end {
+        let end = bank.base.saturating_add(bank.kib.saturating_mul(1024));
+        if next.saturating_add(bytes) > end {
             // What was freed is found again when nothing else is there.
-            if self.stores.range(bank.base..end).next().is_some() || bytes > bank.kib * 1024 {
+            if self.stores.range(bank.base..end).next().is_some() || bytes > end - bank.base {
                 return None;
             }
             *next = bank.base;

@@ -97,7 +97,7 @@ pub fn options(folder: &Path, channels: usize) -> XrtOptions {
     XrtOptions {
         card: CardId::Index(NEXT.fetch_add(1, Relaxed)),
         library: Some(library()),
-        environment: Environment { root: Some(root), emulation_mode: None },
+        environment: Environment { root: Some(root), emulation_mode: None, has_user: false },
         patience: std::time::Duration::ZERO,
         ..XrtOptions::new(path)
     }

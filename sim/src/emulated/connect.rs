@@ -5,6 +5,7 @@ use std::{
     io::{ErrorKind, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
+    process,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -37,13 +38,18 @@ pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
         folder.ok_or_else(|| wrong(format!("{CARD_FOLDER} is not set; XRT starts this process, nobody else")))?;
     let (user, socket) = (env::var_os("USER"), env::var_os("EMULATION_SOCKETID"));
     let path = user.zip(socket).map(|(user, socket)| Path::new(SOCKETS).join(user).join(socket));
-    let path = path.ok_or_else(|| wrong("USER or EMULATION_SOCKETID is not set; XRT sets them".to_owned()))?;
+    let path = path.ok_or_else(|| {
+        wrong("USER or EMULATION_SOCKETID is not set; XRT needs the one, and sets the other".to_owned())
+    })?;
     // They are for the command, which closes the card when it ends: the connection says so, whatever the group is told.
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         flag::register(signal, Arc::default()).map_err(|error| wrong(format!("signal {signal}: {error}")))?;
     }
     let mut stream = connect(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
-    let served = serve(&mut stream, card, kernels, &folder.join("buffers"));
+    // The command may be a script that opens several cards at a time.
+    let buffers = folder.join(format!("buffers-{}", process::id()));
+    fs::create_dir(&buffers).map_err(|error| wrong(format!("{}: {error}", buffers.display())))?;
+    let served = serve(&mut stream, card, kernels, &buffers);
     let faults = match &served {
         Ok(served) => served.faults.clone(),
         Err(error) => vec![error.to_string()],

@@ -147,7 +147,6 @@ impl Environment {
         // Without this XRT sleeps for seconds before it removes its folder, which goes with ours.
         write(&environment.path("xrt.ini"), b"[Emulation]\nkeep_run_dir=true\n", 0o644)?;
         write(&environment.path(FAULTS), b"", 0o644)?;
-        environment.folder("buffers")?;
         environment.folder("run")?;
         if shim == Shim::SoftwareEmulation {
             environment.preload = Some(environment.compile_preload()?);

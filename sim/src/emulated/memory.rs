@@ -26,6 +26,17 @@ struct Buffer {
     /// The write that was the last, of all that there were.
     version: u64,
     backing: Backing,
+    /// The file that was made for it.
+    file: Option<PathBuf>,
+}
+
+impl Drop for Buffer {
+    /// Who still has the file keeps what is in it.
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            let _ = fs::remove_file(file);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -84,7 +95,7 @@ impl CardMemory {
             (Backing::Own(data), None)
         };
         self.writes += 1;
-        self.buffers.insert(address, Buffer { bytes: whole, version: self.writes, backing });
+        self.buffers.insert(address, Buffer { bytes: whole, version: self.writes, backing, file: path.clone() });
         Ok(path)
     }
 
@@ -92,7 +103,7 @@ impl CardMemory {
         self.buffers.range(..range.end).next_back().is_none_or(|(base, buffer)| base + buffer.bytes <= range.start)
     }
 
-    /// Gives a buffer back; its file goes with the card's folder.
+    /// Gives a buffer back, and its file with it.
     pub(crate) fn free(&mut self, address: u64) {
         self.buffers.remove(&address);
     }
@@ -178,14 +189,6 @@ impl CardMemory {
     }
 }
 
-impl Drop for CardMemory {
-    fn drop(&mut self) {
-        for file in 0..self.files {
-            let _ = fs::remove_file(self.folder.join(format!("buffer-{file}")));
-        }
-    }
-}
-
 /// Memory that several kernels and the host share.
 pub(crate) type SharedMemory = Arc<Mutex<CardMemory>>;
 
@@ -245,6 +248,7 @@ mod tests {
             assert!(!memory.read(address - 1, &mut read), "before the beginning");
             memory.free(address);
             assert!(!memory.read(address + 4990, &mut read), "given back");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "with its file");
         }
     }
 

@@ -242,7 +242,51 @@ fn ctrl_c_ends_a_comparison_as_it_does_without_a_card_behind_xrt() {
     is_clean(folder.path(), child.id());
 }
 
-/// XRT hands names to a shell, and LD_PRELOAD has spaces and colons between its libraries.
+/// A command that reads a terminal in the background would be stopped, and never end.
+#[test]
+fn a_command_reads_nothing_from_a_terminal() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let line = format!("{} emulate --shim noop --folder . -- cat", env!("CARGO_BIN_EXE_trisage"));
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(folder.path());
+    match script.stdin(Stdio::null()).output() {
+        Ok(output) => assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout)),
+        Err(error) => eprintln!("skipped: no terminal without the command 'script' ({error})"),
+    }
+}
+
+#[test]
+fn a_script_may_have_two_cards_at_a_time() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let validate = format!("{} device validate --xclbin \"$TRISAGE_XCLBIN\"", env!("CARGO_BIN_EXE_trisage"));
+    let script = format!("{validate} & {validate}; wait");
+    let output = emulate(folder.path(), &["--kernels", "model", "--", "sh", "-c", &script]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).matches("EQUAL").count(), 2, "{message}");
+}
+
+#[test]
+fn without_a_user_it_is_a_sentence() {
+    if !has_xrt() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let own = env!("CARGO_BIN_EXE_trisage");
+    let words = ["--kernels", "model", "--", "env", "-u", "USER", own, "device", "validate", "--xclbin", "{xclbin}"];
+    let output = emulate(folder.path(), &words).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("USER is not set, and XRT's software emulation needs it"), "{message}");
+}
+
+/// XRT hands names to a shell, and `LD_PRELOAD` has spaces and colons between its libraries.
 #[test]
 fn a_folder_that_would_not_reach_xrt_is_refused() {
     if !has_xrt() {
