@@ -140,6 +140,8 @@ fi
 (($# > 0)) || exit 0
 export LIBTORCH=${LIBTORCH:-$dir}
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+# Only programs of crates that use libtorch themselves know where it is; those that use such a crate do not.
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$LIBTORCH/lib
 if [[ -n $full ]]; then
     export TRISAGE_LIBTORCH=$full
     # CUDA's compiler comes with it, and is where no loader looks by itself.
