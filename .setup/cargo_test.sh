@@ -17,6 +17,6 @@ if ((status != 0)); then
          /^failures:$/ && !inside{inside = 1; print program}
          inside{print}
          /^test result: FAILED/{inside = 0}
-         /^error/ || /^Caused by:/ || /^  process did/{print}' "$log"
+         /^error/ || /: error while loading/ || /^Caused by:/ || /^  process did/{print}' "$log"
 fi
 exit "$status"
