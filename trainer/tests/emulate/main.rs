@@ -12,7 +12,7 @@ use std::{
 use golden::{Buffer, Capacity, CscGraph, Fanout, NodeId, Request, SubGraph};
 use hw::{
     card::{self, OffsetRecord},
-    registers::{ARGS, KernelArgs, fanout_register},
+    registers::{ARGS, KernelArgs},
     status::{STATUS_BYTES, StatusBlock, code},
 };
 use tempfile::TempDir;
@@ -82,20 +82,7 @@ fn unhex(text: &str) -> Vec<u8> {
 
 /// What the host program reads: the arguments of one run.
 fn run(graph: &CscGraph, request: &Request, channels: usize) -> String {
-    let mut args = KernelArgs {
-        seed: request.seed,
-        minibatch: request.minibatch,
-        num_nodes: graph.nodes() as u32,
-        num_edges: graph.edges() as u32,
-        num_seeds: request.seeds.len() as u32,
-        num_hops: request.fanouts.len() as u32,
-        node_capacity: ELEMENTS as u32,
-        edge_capacity: ELEMENTS as u32,
-        ..KernelArgs::default()
-    };
-    for (register, fanout) in args.fanouts.iter_mut().zip(&request.fanouts) {
-        *register = fanout_register(*fanout);
-    }
+    let args = KernelArgs::of(request, graph, Capacity { nodes: ELEMENTS, edges: ELEMENTS });
     let records: Vec<OffsetRecord> = card::offset_records(graph).collect();
     let elements = |ids: &[NodeId]| hex(ids.as_bytes());
     let mut lines = String::new();
