@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use golden::{CscGraph, Silent, generate::GraphSpec};
+use golden::{CscGraph, Silent};
+use golden_files::generate::GraphSpec;
 use hw::{Feature, SamplerDevice, Slr};
 use sim::{
     memory::Profile,

@@ -184,18 +184,18 @@ fn a_status_block_that_cannot_be_written_is_an_error() {
 #[test]
 fn verify_catches_a_broken_kernel() {
     let graph = cora();
-    let plan = trainer::verify::Plan {
-        batches: trainer::batches::Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), 256, 1),
+    let plan = pipeline::verify::Plan {
+        batches: pipeline::batches::Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), 256, 1),
         fanouts: vec![Fanout::Count(3), Fanout::Count(3)],
         seed: 1,
         iterations: 3,
         capacity: Capacity { nodes: graph.nodes(), edges: graph.edges() },
         timeout: None,
-        transport: trainer::pipeline::Transport::default(),
+        transport: pipeline::Transport::default(),
     };
     let verify = |device: Arc<dyn SamplerDevice>| {
-        let host = Arc::new(trainer::accelerator::HostAccelerator::default());
-        trainer::verify::run(&device, &host, &graph, &plan, &Silent).unwrap_or_else(|e| panic!("{e}")).difference
+        let host = Arc::new(pipeline::accelerator::HostAccelerator::default());
+        pipeline::verify::run(&device, &host, &graph, &plan, &Silent).unwrap_or_else(|e| panic!("{e}")).difference
     };
     assert!(verify(Arc::new(rtl(&rtl_options()))).is_none());
     assert!(verify(Arc::new(model())).is_none());

@@ -87,10 +87,7 @@ impl CscGraph {
 /// node stand in the order in which `arcs` yields them. O(N + E), in two passes.
 ///
 /// There are at most `u32::MAX` arcs, and `nodes` is above every destination.
-pub(crate) fn by_destination(
-    nodes: usize,
-    arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone,
-) -> (Vec<u32>, Vec<NodeId>) {
+fn by_destination(nodes: usize, arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone) -> (Vec<u32>, Vec<NodeId>) {
     let mut indptr = vec![0; nodes + 1];
     for (_, destination) in arcs.clone() {
         indptr[destination.index() + 1] += 1;

@@ -1,0 +1,28 @@
+//! A graph as a folder of two arrays.
+
+use std::path::Path;
+
+use super::{
+    error::{Problem, ReadError},
+    npy::Npy,
+    source::Source,
+};
+use golden::{CscGraph, ID_MAX, NodeId, Progress};
+
+pub(super) fn read(folder: &Path, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+    let indptr = open(folder, "indptr")?.whole_numbers(ID_MAX, |value| value, progress)?;
+    let indices = open(folder, "indices")?.whole_numbers(largest_id(&indptr), NodeId::new, progress)?;
+    CscGraph::new(indptr, indices).map_err(|error| Problem::Graph(error).at(folder))
+}
+
+/// The largest id that a graph with this `indptr` has; 0 for a graph that has none, whose edges are refused later.
+pub(super) fn largest_id(indptr: &[u32]) -> u32 {
+    indptr.len().saturating_sub(2).min(ID_MAX as usize) as u32
+}
+
+/// The array from its plain file, or else from its compressed one.
+fn open(folder: &Path, array: &'static str) -> Result<Npy<'static>, ReadError> {
+    let names = [format!("{array}.npy"), format!("{array}.npy.gz")];
+    let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
+    Npy::open(Source::open(&path.ok_or_else(|| Problem::FolderLacks { array }.at(folder))?)?)
+}

@@ -1,0 +1,146 @@
+//! Files that are not graphs: each is refused in one sentence that says where, what and what would do.
+
+mod arrays;
+mod text;
+
+use std::{fs, io::Write, path::Path};
+
+use flate2::{Compression, write::GzEncoder};
+use golden::{CscGraph, Silent};
+use golden_files::{Format, read, read::ReadOptions};
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use tempfile::TempDir;
+
+const PLAIN: ReadOptions = ReadOptions { format: None, symmetrise: false, nodes: None };
+
+/// A `.npy` file of version 1.0 with this header and data.
+fn npy_of(header: &str, data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
+}
+
+fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    npy_of(&format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n"), data)
+}
+
+fn int32(values: &[i32]) -> Vec<u8> {
+    npy("<i4", &format!("({},)", values.len()), &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
+}
+
+fn int64(values: &[i64]) -> Vec<u8> {
+    npy("<i8", &format!("({},)", values.len()), &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// The graph of a file of this name and content.
+fn read_with(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<CscGraph, String> {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    read::graph(&path, options, &Silent).map_err(|error| sentence(&error, folder.path()))
+}
+
+/// Why a file of this name and content is refused.
+fn refusal(name: &str, bytes: &[u8]) -> String {
+    read_with(name, bytes, &PLAIN).unwrap_err()
+}
+
+/// Why a folder of these arrays is refused.
+fn folder_refusal(files: &[(&str, Vec<u8>)]) -> String {
+    let folder = TempDir::new().unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    sentence(&read::graph(folder.path(), &PLAIN, &Silent).unwrap_err(), folder.path())
+}
+
+/// The error, with the folder left out of its path.
+fn sentence(error: &read::ReadError, folder: &Path) -> String {
+    let text = error.to_string();
+    assert!(!text.contains('\n'), "one line: {text}");
+    let folder = folder.display().to_string();
+    assert!(text.starts_with(&folder), "the path comes first: {text}");
+    text[folder.len()..].trim_start_matches('/').to_owned()
+}
+
+#[test]
+fn paths() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str, options: &ReadOptions| {
+        sentence(&read::graph(&folder.path().join(name), options, &Silent).unwrap_err(), folder.path())
+    };
+    let forced = |format| ReadOptions { format: Some(format), ..PLAIN };
+    fs::write(folder.path().join("a.parquet"), "").unwrap();
+    fs::write(folder.path().join("plain"), "0 1\n").unwrap();
+    fs::create_dir(folder.path().join("a.txt")).unwrap();
+    let names = "its extension is of no graph format; accepted are .txt, .edges, .el, .tsv, .csv, .mtx (each also with .gz), \
+                 .npz, or a folder with indptr.npy and indices.npy, or a format that is named outright";
+    assert_eq!(at("none.txt", &PLAIN), "none.txt: cannot be opened: No such file or directory (os error 2)");
+    assert_eq!(at("a.parquet", &PLAIN), format!("a.parquet: {names}"));
+    assert_eq!(at("plain", &PLAIN), format!("plain: {names}"));
+    assert_eq!(
+        at("plain", &forced(Format::Folder)),
+        "plain: this is a file, but format 'folder' is a folder with indptr.npy and indices.npy"
+    );
+    assert_eq!(at("a.txt", &forced(Format::Csv)), "a.txt: this is a folder, but format 'csv' is one file");
+    assert_eq!(
+        at("a.txt", &ReadOptions { nodes: Some(3), ..PLAIN }),
+        "a.txt: the number of nodes is given as 3, but format 'folder' states it; it can be given for text only"
+    );
+    assert_eq!(
+        at("plain", &ReadOptions { nodes: Some(0), ..forced(Format::EdgeList) }),
+        "plain: the number of nodes is given as 0; accepted are 1 to 2147483647"
+    );
+}
+
+/// Files that are good, to be spoilt.
+fn good_files() -> Vec<(&'static str, Vec<u8>)> {
+    let word = npy("|S3", "()", b"csr");
+    let matrix = [
+        ("format.npy", word),
+        ("shape.npy", int64(&[3, 3])),
+        ("indptr.npy", int32(&[0, 2, 2, 3])),
+        ("indices.npy", int32(&[1, 2, 2])),
+    ];
+    vec![
+        ("a.npz", npz(&matrix)),
+        ("a.txt", b"# c\n0 1 0.5\n2,1\n\n1\t0\n".to_vec()),
+        ("a.csv.gz", gzip(b"u,v\n0,1\n2,1\n1,0\n")),
+        ("a.mtx", b"%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 2\n2 1 0.5\n3 3 1\n".to_vec()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        ..ProptestConfig::default()
+    })]
+
+    /// Nothing panics, whatever bytes are changed.
+    #[test]
+    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut: prop::sample::Index) {
+        for (name, mut bytes) in good_files() {
+            prop_assert!(read_with(name, &bytes, &PLAIN).is_ok());
+            for (place, byte) in &changes {
+                let place = place.index(bytes.len());
+                bytes[place] = *byte;
+            }
+            let _ = read_with(name, &bytes, &PLAIN);
+            let _ = read_with(name, &bytes[..cut.index(bytes.len())], &PLAIN);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a command could not be done.
+
+use std::io;
+
+use dataset::DatasetError;
+use golden_files::memory::Gigabytes;
+use pipeline::{PipelineError, accelerator::AcceleratorError, batches::NodeListError, verify::VerifyError};
+
+use crate::bench::BenchError;
+
+/// Why a command could not be done: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Read(#[from] golden_files::read::ReadError),
+    #[error(transparent)]
+    Write(#[from] golden_files::write::WriteError),
+    #[error("{argument}: {error}")]
+    Spec { argument: &'static str, error: golden_files::generate::SpecError },
+    #[error(
+        "{argument}: {spec} needs about {needed} of memory to be generated, and this machine has {available} left; make it smaller"
+    )]
+    Memory { argument: &'static str, spec: String, needed: Gigabytes, available: Gigabytes },
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    #[error(transparent)]
+    Nodes(#[from] NodeListError),
+    #[error(transparent)]
+    Device(#[from] hw::DeviceError),
+    #[error("back end 'xrt': {0}")]
+    Xrt(#[from] hw::xrt::XrtError),
+    #[error(transparent)]
+    Sample(#[from] golden::SampleError),
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    #[error(transparent)]
+    Accelerator(#[from] AcceleratorError),
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    #[cfg(feature = "torch")]
+    #[error(transparent)]
+    Steps(#[from] learn::steps::StepsError),
+    #[cfg(feature = "torch")]
+    #[error(transparent)]
+    Train(#[from] learn::train::TrainError),
+    #[error(transparent)]
+    Environment(#[from] sim::emulated::EnvironmentError),
+    #[error(transparent)]
+    Serve(#[from] sim::emulated::ServeError),
+    #[error(transparent)]
+    Build(#[from] verilator_sys::build::BuildError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
+}
+
+impl CliError {
+    /// What would help.
+    pub(crate) fn hint(&self) -> &'static str {
+        use golden::SampleError::Overflow;
+        let overflow = match self {
+            Self::Sample(Overflow { .. }) | Self::Device(hw::DeviceError::Overflow { .. }) => true,
+            Self::Verify(VerifyError::Reference { source, .. }) => matches!(source, Overflow { .. }),
+            Self::Verify(VerifyError::Pipeline(PipelineError::Run { source, .. })) => {
+                matches!(source, hw::DeviceError::Overflow { .. })
+            }
+            _ => false,
+        };
+        let exists = match self {
+            Self::Write(error) | Self::Dataset(DatasetError::Write(error)) => {
+                matches!(error.problem, golden_files::write::WriteProblem::Exists { .. })
+            }
+            _ => false,
+        };
+        if overflow {
+            "; leave --node-capacity and --edge-capacity away to have room for the worst case"
+        } else if exists {
+            " with --overwrite"
+        } else {
+            ""
+        }
+    }
+}

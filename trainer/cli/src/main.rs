@@ -1,0 +1,111 @@
+//! The `trisage` command.
+//!
+//! Results go to stdout, messages and progress to stderr. Exit codes: 0 success, 1 the verification found a difference, 2 it
+//! could not be done, 130 it was interrupted (Ctrl-C). A reader that closes stdout early is no error.
+
+#![deny(unsafe_code)]
+
+mod backends;
+mod bench;
+mod commands;
+mod error;
+mod interrupt;
+mod options;
+mod output;
+mod progress;
+mod report;
+
+use clap::{Parser, Subcommand};
+
+use output::say;
+
+#[derive(Debug, Parser)]
+#[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compare a back end with the reference sampler, element by element
+    Verify(commands::verify::VerifyArgs),
+    /// Sample one mini-batch
+    Sample(commands::sample::SampleArgs),
+    /// Look at, convert or generate a graph
+    #[command(subcommand)]
+    Graph(commands::graph::GraphCommand),
+    /// Make a data set of what people download, or look at one
+    #[command(subcommand)]
+    Dataset(commands::dataset::DatasetCommand),
+    /// Look at the cards of this machine, or see whether one works
+    #[command(subcommand)]
+    Device(commands::device::DeviceCommand),
+    /// Prepare the RTL for simulation
+    #[command(subcommand)]
+    Rtl(commands::rtl::RtlCommand),
+    /// Run a command with an emulated card, which AMD's XRT takes for a real one
+    Emulate(commands::emulate::EmulateArgs),
+    /// Be the emulated card; XRT starts this
+    #[command(hide = true)]
+    EmulateCard(commands::emulate::CardArgs),
+    /// Measure or foretell how fast kernels are
+    #[command(subcommand)]
+    Bench(commands::bench::BenchCommand),
+    /// Train a model on what a card samples
+    #[cfg_attr(feature = "torch", command(subcommand))]
+    Train(commands::train::TrainCommand),
+}
+
+/// How a command ended that could be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Success,
+    Different,
+    /// As the command did that was run.
+    Ended(u8),
+}
+
+/// Runs the command that the process was called with, and ends the process.
+fn main() -> ! {
+    let done = match Cli::parse().command {
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Sample(args) => commands::sample::run(&args).map(|()| Verdict::Success),
+        Command::Graph(command) => commands::graph::run(&command).map(|()| Verdict::Success),
+        Command::Dataset(command) => commands::dataset::run(&command).map(|()| Verdict::Success),
+        Command::Device(command) => commands::device::run(&command),
+        Command::Rtl(command) => commands::rtl::run(&command).map(|()| Verdict::Success),
+        Command::Emulate(args) => commands::emulate::run(&args).map(Verdict::Ended),
+        Command::EmulateCard(args) => commands::emulate::card(&args).map(|()| Verdict::Success),
+        Command::Bench(command) => commands::bench::run(&command).map(|()| Verdict::Success),
+        Command::Train(command) => commands::train::run(&command).map(|()| Verdict::Success),
+    };
+    backends::exit(match done {
+        Ok(Verdict::Success) => 0,
+        Ok(Verdict::Different) => 1,
+        Ok(Verdict::Ended(code)) => code,
+        Err(error) => {
+            say(&format!("error: {error}{}", error.hint()));
+            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_errors_are_code_2() {
+        for line in [&["trisage"][..], &["trisage", "verify"], &["trisage", "verify", "--graph", "g", "--fanouts", "x"]]
+        {
+            assert_eq!(Cli::try_parse_from(line).unwrap_err().exit_code(), 2, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `features.safetensors`: tensors `x`, the features, `[nodes, columns]`; and where they are there, `y`, the labels, and
+//! `num_classes`, one number.
+//!
+//! The header is read by the crate `safetensors`; the tensors are read as they are asked for, so that the file need not stand
+//! in memory beside them.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use golden::{Meter, Progress};
+use golden_files::{read, read::Source};
+use safetensors::tensor::Metadata;
+
+use super::{
+    array::Array,
+    dtype::Dtype,
+    error::{DatasetError, Problem},
+    labels::{self, Labels},
+    torch::single,
+};
+
+/// The longest header that is looked at; one of three tensors has some hundred bytes.
+const HEADER_LIMIT: u64 = 1 << 16;
+
+/// Bytes that are read at a time; a multiple of the width of every type.
+const CHUNK: usize = 1 << 18;
+
+/// An opened `features.safetensors`.
+pub(super) struct TensorFile {
+    path: PathBuf,
+    file: File,
+    metadata: Metadata,
+    /// The byte at which the tensors start.
+    start: u64,
+}
+
+impl TensorFile {
+    pub(super) fn open(path: &Path) -> Result<Self, DatasetError> {
+        let refused = |found: String| Problem::Safetensors { found }.at(path);
+        let mut file = File::open(path).map_err(|error| Problem::Open(error).at(path))?;
+        let size = file.metadata().map_err(|error| Problem::Open(error).at(path))?.len();
+        let mut read = |length: u64| {
+            let mut bytes = vec![0; length as usize];
+            file.read_exact(&mut bytes).map_err(|error| refused(format!("its header: {error}")))?;
+            Ok::<_, DatasetError>(bytes)
+        };
+        let length = read(8)?.try_into().map_or(u64::MAX, u64::from_le_bytes);
+        if length > HEADER_LIMIT {
+            return Err(refused(format!("its header has {length} bytes; accepted are {HEADER_LIMIT}")));
+        }
+        let metadata: Metadata =
+            serde_json::from_slice(&read(length)?).map_err(|error| refused(format!("its header: {error}")))?;
+        let (start, data) = (8 + length, metadata.data_len() as u64);
+        if size.checked_sub(start) != Some(data) {
+            return Err(refused(format!("it has {size} bytes; its header states {start} and {data} of data")));
+        }
+        if let Some(found) =
+            metadata.offset_keys().into_iter().find(|name| !["x", "y", "num_classes"].contains(&&**name))
+        {
+            return Err(Problem::Name { found: read::excerpt(&found) }.at(path));
+        }
+        Ok(Self { path: path.to_owned(), file, metadata, start })
+    }
+
+    pub(super) fn features(&mut self) -> Result<Tensor<'_>, DatasetError> {
+        let none = Problem::Lacks { what: "features", accepted: "a tensor x" }.at(&self.path);
+        self.tensor("x")?.ok_or(none)
+    }
+
+    /// The labels of `nodes` nodes, if it has some.
+    pub(super) fn labels(&mut self, nodes: usize, progress: &dyn Progress) -> Result<Option<Labels>, DatasetError> {
+        let classes = self.tensor("num_classes")?.map(single).transpose()?;
+        match self.tensor("y")? {
+            Some(array) => labels::read(array, nodes, classes, progress).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn tensor(&mut self, name: &'static str) -> Result<Option<Tensor<'_>>, DatasetError> {
+        let Some(info) = self.metadata.info(name) else { return Ok(None) };
+        let path = self.path.join(name);
+        let dtype = Dtype::of_safetensors(info.dtype).ok_or_else(|| {
+            let accepted = "F16, BF16, F32, F64, BOOL, and I and U of 8 to 64 bits";
+            Problem::Type { what: "the elements", found: format!("{:?}", info.dtype), accepted }.at(&path)
+        })?;
+        let (begin, end) = info.data_offsets;
+        self.file
+            .seek(SeekFrom::Start(self.start + begin as u64))
+            .map_err(|error| read::Problem::Read { byte: 0, error }.at(&path))?;
+        let shape = info.shape.iter().map(|&extent| extent as u64).collect();
+        let data = (&self.file).take((end - begin) as u64);
+        Ok(Some(Tensor { source: Source::member(data, path), shape, dtype }))
+    }
+}
+
+/// A tensor, in C order.
+pub(super) struct Tensor<'a> {
+    source: Source<'a>,
+    shape: Vec<u64>,
+    dtype: Dtype,
+}
+
+impl Array for Tensor<'_> {
+    fn path(&self) -> PathBuf {
+        self.source.path().to_owned()
+    }
+
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn elements<T: Copy>(
+        mut self,
+        progress: &dyn Progress,
+        mut convert: impl FnMut(f64, u64) -> Result<T, Problem>,
+    ) -> Result<Vec<T>, DatasetError> {
+        let path = self.path();
+        let what = format!("reading {}", path.display());
+        // The header has been checked: the extents make as many bytes as there are.
+        let total: u64 = self.shape.iter().product();
+        let mut meter = Meter::new(progress, &what, total);
+        let (mut chunk, mut elements) = (vec![0; CHUNK], Vec::with_capacity(total as usize));
+        loop {
+            let found = self.source.fill(&mut chunk)?;
+            self.dtype.each(&chunk[..found], |value| {
+                elements.push(convert(value, elements.len() as u64).map_err(|problem| problem.at(&path))?);
+                Ok::<_, DatasetError>(())
+            })?;
+            meter.at(elements.len() as u64);
+            if found < CHUNK {
+                break;
+            }
+        }
+        if (elements.len() as u64) < total {
+            let expected = format!("its header states {total} elements");
+            return Err(read::Problem::Truncated { byte: self.source.position(), expected }.at(&path).into());
+        }
+        meter.finish();
+        Ok(elements)
+    }
+}

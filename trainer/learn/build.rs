@@ -1,0 +1,22 @@
+//! What training needs of libtorch beside tch: `shim.cpp`, and to find it again where it was when a program was linked to it.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=LIBTORCH");
+    #[cfg(feature = "torch")]
+    match std::env::var("LIBTORCH") {
+        Ok(libtorch) => torch(&libtorch),
+        Err(_) => println!("cargo::error=LIBTORCH is not set; `.setup/libtorch.sh COMMAND` runs a command with it"),
+    }
+}
+
+#[cfg(feature = "torch")]
+fn torch(libtorch: &str) {
+    const SHIM: &str = "src/torch/shim.cpp";
+    println!("cargo::rerun-if-changed={SHIM}");
+    println!("cargo::rustc-link-arg=-Wl,-rpath,{libtorch}/lib");
+    let mut build = cc::Build::new();
+    // Warnings about libtorch's own headers are not for us.
+    build.cpp(true).std("c++17").flag("-isystem").flag(format!("{libtorch}/include")).file(SHIM);
+    build.compile("trisage_torch");
+}
