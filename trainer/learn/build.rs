@@ -1,4 +1,4 @@
-//! What training needs of libtorch beside tch: `shim.cpp`, and to find it again where it was when a program was linked to it.
+//! What training needs of libtorch beside tch: `shim.cpp`, and where it is found again when a program runs.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -15,6 +15,8 @@ fn torch(libtorch: &str) {
     const SHIM: &str = "src/torch/shim.cpp";
     println!("cargo::rerun-if-changed={SHIM}");
     println!("cargo::rustc-link-arg=-Wl,-rpath,{libtorch}/lib");
+    // For the build scripts of programs that depend on this crate.
+    println!("cargo::metadata=lib={libtorch}/lib");
     let mut build = cc::Build::new();
     // Warnings about libtorch's own headers are not for us.
     build.cpp(true).std("c++17").flag("-isystem").flag(format!("{libtorch}/include")).file(SHIM);

@@ -5,7 +5,7 @@ use std::{ffi::OsStr, fmt, path::Path, str::FromStr};
 /// A file format of graphs. In each of them an arc `u -> v` makes `u` an in-neighbour of `v`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A folder with `indptr.npy` and `indices.npy`: the arrays of [`CscGraph`](crate::CscGraph) as they are.
+    /// A folder with `indptr.npy` and `indices.npy`: the arrays of [`CscGraph`](golden::CscGraph) as they are.
     Folder,
     /// A `SciPy` sparse matrix, `.npz`: entry (row u, column v) is the arc u -> v.
     Npz,

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::{Dataset, Features};
 use crate::stats::GraphStats;
-use pipeline::units::float;
 
 /// Figures of a data set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -89,8 +88,8 @@ impl FeatureInfo {
             Features::Dense(_) => "dense",
             Features::Sparse(_) => "sparse",
         };
-        let all = float(features.rows() as u64) * float(columns as u64);
-        let density = if all == 0.0 { 0.0 } else { float(nonzeros as u64) / all };
+        let all = features.rows() as f64 * columns as f64;
+        let density = if all == 0.0 { 0.0 } else { nonzeros as f64 / all };
         Self { kind, columns, bytes: features.bytes(), nonzeros, density }
     }
 }

@@ -21,6 +21,7 @@ mod info;
 mod labels;
 mod safetensors;
 mod splits;
+pub mod stats;
 pub mod torch;
 mod write;
 

@@ -3,7 +3,6 @@
 use golden::{CscGraph, NodeId};
 use serde::Serialize;
 
-use pipeline::units::float;
 
 /// Ranks at which degrees are reported, in percent of the nodes.
 pub const PERCENTILES: [u32; 7] = [1, 10, 25, 50, 75, 90, 99];
@@ -91,7 +90,7 @@ impl DegreeStats {
         let nodes = degrees.len();
         let rank = |percent: u32| (percent as usize * nodes).div_ceil(100).saturating_sub(1);
         let edges: u64 = degrees.iter().copied().map(u64::from).sum();
-        Self { min, max, mean: float(edges) / float(nodes as u64), percentiles: PERCENTILES.map(|p| degrees[rank(p)]) }
+        Self { min, max, mean: edges as f64 / nodes as f64, percentiles: PERCENTILES.map(|p| degrees[rank(p)]) }
     }
 }
 

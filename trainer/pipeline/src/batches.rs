@@ -148,7 +148,7 @@ pub enum NodeListError {
 const LINE_LIMIT: usize = 1 << 16;
 
 /// Reads a node id as the command line and files of nodes have it.
-pub(crate) fn node_id(text: &str) -> Option<NodeId> {
+pub fn node_id(text: &str) -> Option<NodeId> {
     text.parse().ok().filter(|&id| id <= ID_MAX).map(NodeId::new)
 }
 

@@ -1,6 +1,6 @@
 //! Graphs from a line of text: a [`GraphSpec`] and 64 bits of seed say a graph to the last edge, on any machine.
 //!
-//! Random words come from `ChaCha8`, and every choice from whole numbers by [`draw`](crate::draw). Floating point is used
+//! Random words come from `ChaCha8`, and every choice from whole numbers by [`draw`](golden::draw). Floating point is used
 //! only for the weights of a power law, there only by the operations that IEEE 754 rounds exactly (+, -, *, / and square
 //! root), and in one order.
 //!
@@ -58,7 +58,7 @@ fn shuffled_ids(nodes: u32, seed: u64) -> Vec<u32> {
     let mut words = Purpose::Ids.words(seed);
     let mut ids: Vec<u32> = (0..nodes).collect();
     for last in (1..nodes).rev() {
-        let other = crate::draw(last + 1, || words.next_word());
+        let other = golden::draw(last + 1, || words.next_word());
         ids.swap(last as usize, other as usize);
     }
     ids

@@ -31,7 +31,7 @@ use super::{power_law::Law, random::MULTI_DEGREE, ratio::Ratio, shape::Shape};
 pub struct GraphSpec(pub(super) Kind);
 
 /// What to make, checked: there is a node at least but in [`Kind::Empty`], and no more than
-/// [`ID_MAX`](crate::ID_MAX) nodes and edges.
+/// [`ID_MAX`](golden::ID_MAX) nodes and edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `shape` is what `law` came from, if it came from one.

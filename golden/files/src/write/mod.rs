@@ -50,7 +50,7 @@ pub fn graph(path: &Path, graph: &CscGraph, options: &WriteOptions, progress: &d
 }
 
 /// Writes a sub-graph as an `.npz` that `numpy.load` reads: the int32 arrays `samples`, `rows`, `cols` and `edges` (see
-/// [`Buffer`](crate::Buffer)), and int32 `nodes_per_hop` (L + 1 elements, the seeds first) and `edges_per_hop` (L).
+/// [`Buffer`](golden::Buffer)), and int32 `nodes_per_hop` (L + 1 elements, the seeds first) and `edges_per_hop` (L).
 ///
 /// # Errors
 /// See [`WriteProblem`].

@@ -23,7 +23,7 @@ const NODE_BYTES: u64 = 4;
 /// A board with three SLRs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Board {
+pub(crate) enum Board {
     /// Alveo U280: 8 GB of HBM in 32 pseudo channels.
     U280,
     /// Alveo U55C: 16 GB of HBM in 32 pseudo channels.
@@ -35,11 +35,11 @@ pub enum Board {
 /// A name that is no board's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("board '{0}' is not known; there are u280, u55c and u200")]
-pub struct BoardError(String);
+pub(crate) struct BoardError(String);
 
 impl Board {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::U280, Self::U55c, Self::U200];
+    pub(crate) const ALL: [Self; 3] = [Self::U280, Self::U55c, Self::U200];
 
     /// What the board has, and how the kernel is built for it.
     const fn data(self) -> &'static board::Board {
@@ -51,12 +51,12 @@ impl Board {
     }
 
     /// The board's name, as `--predict` takes it.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         self.data().name
     }
 
     /// Its memory's profile.
-    pub const fn profile(self) -> Profile {
+    pub(crate) const fn profile(self) -> Profile {
         match self {
             Self::U280 | Self::U55c => Profile::Hbm,
             Self::U200 => Profile::Ddr4,
@@ -64,7 +64,7 @@ impl Board {
     }
 
     /// Numbers of index channels that make sense.
-    pub const fn channels(self) -> &'static [usize] {
+    pub(crate) const fn channels(self) -> &'static [usize] {
         match self {
             Self::U280 | Self::U55c => &[4, 8],
             Self::U200 => &[1],
@@ -73,7 +73,7 @@ impl Board {
 
     /// How the names of a kernel's ports begin that have one bank together. With 8 index channels there is no pseudo channel
     /// left for each of the others: three kernels have 33 ports.
-    pub const fn shared(self, channels: usize) -> &'static [&'static str] {
+    pub(crate) const fn shared(self, channels: usize) -> &'static [&'static str] {
         match self {
             Self::U200 => &["offs", "idx", "mem", "out"],
             Self::U280 | Self::U55c if channels > 4 => &["mem", "out"],
@@ -91,7 +91,7 @@ impl Board {
     ///
     /// # Errors
     /// What does not fit, in a sentence.
-    pub fn check_fit(self, graph: &CscGraph, channels: usize) -> Result<(), String> {
+    pub(crate) fn check_fit(self, graph: &CscGraph, channels: usize) -> Result<(), String> {
         let line = card::LINE_BYTES as u64;
         let indices = (4 * graph.edges() as u64).div_ceil(line * channels as u64) * line;
         let records = 8 * graph.nodes() as u64;
@@ -105,7 +105,7 @@ impl Board {
     }
 
     /// What a prediction for it takes for granted, in sentences.
-    pub fn assumptions(self) -> Vec<String> {
+    pub(crate) fn assumptions(self) -> Vec<String> {
         let mut all = match self {
             Self::U280 | Self::U55c => vec![
                 "each port of a kernel has an HBM pseudo channel of its own; with 8 index channels 'mem' and 'out' share one".to_owned(),
@@ -126,7 +126,7 @@ impl Board {
     }
 
     /// What the board would do, of runs that the software model has foretold for its memory.
-    pub fn predict(self, foretold: &Measured) -> Prediction {
+    pub(crate) fn predict(self, foretold: &Measured) -> Prediction {
         let total = &foretold.total;
         // What shares a bank is not in the model, which gives each port a memory of its own.
         let cycles = foretold.kernels.iter().map(|kernel| kernel.cycles.max(kernel.bounds.cycles(Bound::Bank)));
@@ -166,7 +166,7 @@ impl FromStr for Board {
 /// What sets a board's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum BoardBound {
+pub(crate) enum BoardBound {
     /// Random reads of the graph.
     Memory,
     /// Node list and results, on the card.
@@ -190,7 +190,7 @@ impl fmt::Display for BoardBound {
 
 /// What a board would do.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Prediction {
+pub(crate) struct Prediction {
     /// Of all kernels together, to the host.
     pub edges_per_second: f64,
     /// The same without the way to the host.

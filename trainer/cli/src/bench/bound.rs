@@ -10,7 +10,7 @@ use sim::memory::Timing;
 /// A part of the kernel that is taken for a number of cycles by what it has to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Bound {
+pub(crate) enum Bound {
     /// Reads of indices on the index channel that has most of them.
     Idx,
     /// Reads of offset records.
@@ -27,7 +27,7 @@ pub enum Bound {
 
 impl Bound {
     /// All of them; of equal bounds the last names the run's.
-    pub const ALL: [Self; 6] = [Self::Offs, Self::Mem, Self::Out, Self::Idx, Self::Bank, Self::Pipeline];
+    pub(crate) const ALL: [Self; 6] = [Self::Offs, Self::Mem, Self::Out, Self::Idx, Self::Bank, Self::Pipeline];
 
     const fn name(self) -> &'static str {
         match self {
@@ -59,13 +59,13 @@ fn stages(hops: &HopCounts) -> u64 {
 
 /// Cycles that each part of a kernel needs at least, in the order of [`Bound::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bounds([u64; Bound::ALL.len()]);
+pub(crate) struct Bounds([u64; Bound::ALL.len()]);
 
 impl Bounds {
     /// Of what a run has moved, with memory of these figures behind each port: bursts at one an interval, data at the bytes
     /// per cycle, whichever is slower; reads and writes of a port do not wait for one another. Only ports whose names begin
     /// like one of `shared` have one such memory together, in which nothing overlaps.
-    pub fn of(run: &RunReport, timing: &Timing, shared: &[&str]) -> Self {
+    pub(crate) fn of(run: &RunReport, timing: &Timing, shared: &[&str]) -> Self {
         let reads = |port: &PortTraffic| timing.cycles(port.reads, port.read_beats);
         let writes = |port: &PortTraffic| timing.cycles(port.writes, port.write_beats);
         let port = |name: &str| {
@@ -82,19 +82,19 @@ impl Bounds {
     }
 
     /// Adds those of another run.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (cycles, more) in self.0.iter_mut().zip(other.0) {
             *cycles += more;
         }
     }
 
     /// Cycles that this part needs.
-    pub fn cycles(&self, bound: Bound) -> u64 {
+    pub(crate) fn cycles(&self, bound: Bound) -> u64 {
         Bound::ALL.into_iter().zip(self.0).find(|(part, _)| *part == bound).map_or(0, |(_, cycles)| cycles)
     }
 
     /// The largest, and its cycles.
-    pub fn largest(&self) -> (Bound, u64) {
+    pub(crate) fn largest(&self) -> (Bound, u64) {
         let all = Bound::ALL.into_iter().zip(self.0);
         all.max_by_key(|&(_, cycles)| cycles).expect("there are parts")
     }

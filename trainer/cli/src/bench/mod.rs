@@ -10,15 +10,15 @@ use golden::{Capacity, CscGraph};
 use hw::{Deadline, DeviceError, Feature, OutputBuffers, RunReport, SLRS, SamplerDevice, Slot, Slr};
 use sim::memory::Timing;
 
-pub use board::{Board, BoardBound, Prediction};
-pub use bound::{Bound, Bounds};
-pub use overlap::{Overlapping, overlap};
+pub(crate) use board::{Board, Prediction};
+pub(crate) use bound::{Bound, Bounds};
+pub(crate) use overlap::{Overlapping, overlap};
 use pipeline::{batches::Workload, verify::SlrTotals};
 
 /// A run that failed: there is no figure then.
 #[derive(Debug, thiserror::Error)]
 #[error("{slr}, mini-batch {minibatch}: {source}")]
-pub struct BenchError {
+pub(crate) struct BenchError {
     /// The SLR.
     pub slr: Slr,
     /// The mini-batch.
@@ -29,7 +29,7 @@ pub struct BenchError {
 
 /// All runs of one workload, those of the three SLRs together.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Counts of all runs. What is in the buffers is not looked at: that is [`crate::verify`]'s business.
     pub total: SlrTotals,
     /// What each kernel needed.
@@ -38,7 +38,7 @@ pub struct Measured {
 
 /// All runs of one kernel.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KernelCycles {
+pub(crate) struct KernelCycles {
     /// Counted, or foretold.
     pub cycles: u64,
     /// That each part of the kernel needs at least for what the runs have moved.
@@ -60,14 +60,14 @@ impl Measured {
     }
 
     /// Bounds of all runs, one after the other.
-    pub fn bounds(&self) -> Bounds {
+    pub(crate) fn bounds(&self) -> Bounds {
         let mut sum = Bounds::default();
         self.kernels.iter().for_each(|kernel| sum.add(&kernel.bounds));
         sum
     }
 
     /// Cycles of all runs, one after the other.
-    pub fn cycles(&self) -> u64 {
+    pub(crate) fn cycles(&self) -> u64 {
         self.total.cycles.unwrap_or(0)
     }
 
@@ -75,7 +75,7 @@ impl Measured {
     ///
     /// A stage that is often blocked waits for the one behind it. So it is the one behind the last that is blocked in a
     /// quarter of the cycles or more, `writers` behind the hash table; and where none is, the stage that is busy most.
-    pub fn held_back_by(&self) -> (&'static str, u64, u64) {
+    pub(crate) fn held_back_by(&self) -> (&'static str, u64, u64) {
         let stages = &self.total.stages;
         let blocked = stages.iter().rposition(|stage| stage.blocked * HELD_BACK >= self.cycles().max(1));
         let behind = match blocked {
@@ -88,7 +88,7 @@ impl Measured {
 
 /// The memory of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a> {
+pub(crate) struct Memory<'a> {
     /// Behind each port.
     pub timing: Timing,
     /// How the names of ports begin that have one memory together.
@@ -96,15 +96,15 @@ pub struct Memory<'a> {
 }
 
 /// What the simulated RTL counts.
-pub const COUNTED: [Feature; 3] = [Feature::Cycles, Feature::Traffic, Feature::StageCycles];
+pub(crate) const COUNTED: [Feature; 3] = [Feature::Cycles, Feature::Traffic, Feature::StageCycles];
 /// What the software model can foretell and count.
-pub const FORETOLD: [Feature; 2] = [Feature::PredictedCycles, Feature::Traffic];
+pub(crate) const FORETOLD: [Feature; 2] = [Feature::PredictedCycles, Feature::Traffic];
 
 /// Samples on all three SLRs at once. The graph has been loaded.
 ///
 /// # Errors
 /// The first run that fails; or that the device lacks one of `features`.
-pub fn run(
+pub(crate) fn run(
     device: &dyn SamplerDevice,
     features: &[Feature],
     graph: &Arc<CscGraph>,

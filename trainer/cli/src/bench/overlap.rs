@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use pipeline::{
     Overlap, Pipeline, PipelineError, PipelineOptions, Requests, Totals, Transport, accelerator::Accelerator,
-    units::seconds,
+    batches::Workload, units::seconds,
 };
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
-pub struct Overlapping {
+pub(crate) struct Overlapping {
     /// Iterations of each way.
     pub iterations: u64,
     /// What the consumer takes for an iteration: as long as the card does; JSON: seconds.
@@ -34,7 +34,7 @@ pub struct Overlapping {
 ///
 /// # Errors
 /// [`PipelineError`].
-pub fn overlap<A: Accelerator>(
+pub(crate) fn overlap<A: Accelerator>(
     device: &Arc<dyn SamplerDevice>,
     accelerator: &Arc<A>,
     work: &Workload,

@@ -17,6 +17,7 @@ use crate::{
     },
     output::{print, print_json, say},
     progress::Bar,
+    report,
 };
 use pipeline::{verify, verify::Plan};
 

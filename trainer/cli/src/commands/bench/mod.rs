@@ -30,12 +30,15 @@ use crate::{
     options::source::{BATCH_SIZE, ReadArgs, batch_size},
     output::{print, print_json, say},
     progress::Bar,
-    report::table::{Table, count, scaled},
+    report::{
+        table::{Table, count, scaled},
+        traffic::WayTotals,
+    },
 };
 use pipeline::{
-    batches::Batches,
+    batches::{Batches, Workload},
     units::float,
-    verify::{PortTotals, WayTotals},
+    verify::PortTotals,
 };
 
 #[derive(Debug, Subcommand)]

@@ -19,9 +19,15 @@ use crate::{
     },
     output::{print, print_json, say},
     progress::Bar,
-    report::table::{Table, count},
+    report::{
+        table::{Table, count},
+        transfers,
+    },
 };
-use pipeline::{batches::Batches, ledger::Tally};
+use pipeline::{
+    batches::{Batches, Workload},
+    ledger::Tally,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct OverlapArgs {
