@@ -11,7 +11,7 @@ trisage := verilator + " cargo run --release --quiet --bin trisage --"
 
 # Runs a command with libtorch in its environment as well; what trains is built with it, and nothing else is.
 libtorch := ".setup/libtorch.sh " + verilator
-trisage_torch := libtorch + " cargo run --release --quiet --features trainer/torch,trainer/cuda --bin trisage --"
+trisage_torch := libtorch + " cargo run --release --quiet --features trisage/torch,trisage/cuda --bin trisage --"
 
 # List the recipes
 default:
@@ -54,15 +54,15 @@ xrt-verify seed="1": (rtl-models "fast")
 
 # Run all tests of the workspace, those of training too (further arguments go to `cargo test`)
 test *args: rtl-models _libtorch
-    {{ libtorch }} .setup/cargo_test.sh --workspace --features trainer/torch,trainer/cuda --no-fail-fast "$@"
+    {{ libtorch }} .setup/cargo_test.sh --workspace --features trisage/torch,trisage/cuda --no-fail-fast "$@"
 
 # Check format and lints of the Rust code, and lint the RTL
 lint: _rust _libtorch && rtl-lint
     cargo fmt --all --check
     cargo clippy --locked --workspace --all-targets -- -D warnings
-    cargo clippy --locked -p trainer --features cuda --all-targets -- -D warnings
-    {{ libtorch }} cargo clippy --locked -p trainer --features torch --all-targets -- -D warnings
-    {{ libtorch }} cargo clippy --locked -p trainer --features torch,cuda --all-targets -- -D warnings
+    cargo clippy --locked -p pipeline -p trisage --features cuda --all-targets -- -D warnings
+    {{ libtorch }} cargo clippy --locked -p learn -p trisage --features torch --all-targets -- -D warnings
+    {{ libtorch }} cargo clippy --locked -p learn -p trisage --features torch,cuda --all-targets -- -D warnings
 
 # Lint the RTL, the benches of its modules, and the wrappers that it is packaged with, with Verilator
 rtl-lint: _verilator _rust
@@ -137,11 +137,11 @@ rtl-coverage: _verilator _rust
 
 # Check the pipeline's threads: the slot table under every schedule (loom), all of it under random ones (shuttle); and look for undefined behaviour in golden and the pipeline (Miri)
 model-check: _rust
-    RUSTFLAGS='--cfg loom' cargo test --quiet --target-dir target/loom -p trainer --lib loom_checks
-    RUSTFLAGS='--cfg shuttle' cargo test --quiet --target-dir target/shuttle -p trainer --test shuttle
-    .setup/miri.sh test --quiet --target-dir target/miri -p golden --lib
-    .setup/miri.sh test --quiet --target-dir target/miri -p trainer --lib -- pipeline::slots accelerator::simulated
-    .setup/miri.sh test --quiet --target-dir target/miri -p trainer --test pipeline -- flow::several races::reading_a_copy
+    RUSTFLAGS='--cfg loom' cargo test --quiet --target-dir target/loom -p pipeline --lib loom_checks
+    RUSTFLAGS='--cfg shuttle' cargo test --quiet --target-dir target/shuttle -p pipeline --test shuttle
+    .setup/miri.sh test --quiet --target-dir target/miri -p golden -p golden-files --lib
+    .setup/miri.sh test --quiet --target-dir target/miri -p pipeline --lib -- pipeline::slots accelerator::simulated
+    .setup/miri.sh test --quiet --target-dir target/miri -p pipeline --test pipeline -- flow::several races::reading_a_copy
 
 # Build the xclbin of a board with Vitis: `./just hw-build U280`; then, if not 300 and hw, its clock in MHz and the target hw or hw_emu
 hw-build *args:

@@ -28,7 +28,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBTORCH = str(ROOT / ".setup" / "libtorch.sh")
 LIMIT = 290  # seconds for all checks
-TESTS = ["accelerators", "cuda", "sage"]
+# Test programs, and the folders of their packages, in which they run.
+TESTS = {"accelerators": "trainer/pipeline", "cuda": "trainer/cli", "sage": "trainer/learn"}
 # How far a loss may be from the processor's, as a part of it: sums have another order on a GPU.
 TOLERANCE = 1e-3
 
@@ -118,8 +119,9 @@ def build(folder):
     if not libtorch:
         print("gpu-check: going on without libtorch, so that what trains will fail", flush=True)
     tests = [test for test in TESTS if libtorch or test != "sage"]
-    line = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json", "-p", "trainer"]
-    line += ["--features", "torch,cuda" if libtorch else "cuda", "--bin", "trisage"]
+    line = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json"]
+    line += [word for package in ["trisage", "pipeline", *["learn"] * libtorch] for word in ["-p", package]]
+    line += ["--features", "trisage/torch,trisage/cuda" if libtorch else "trisage/cuda", "--bin", "trisage"]
     line = [LIBTORCH, "--cuda"] * libtorch + line + [word for test in tests for word in ["--test", test]]
     print("building (once; some minutes the first time)", flush=True)
     try:
@@ -160,7 +162,7 @@ def find_libtorch():
 
 def suite(checks, program, selection):
     """All tests of a program that have one of these in their name; none may be skipped as there were no GPU."""
-    out, err = checks.run([checks.folder / program, "--nocapture", "--test-threads", "4", *selection], cwd=ROOT / "trainer")
+    out, err = checks.run([checks.folder / program, "--nocapture", "--test-threads", "4", *selection], cwd=ROOT / TESTS[program])
     skipped = [line for line in err.splitlines() if line.startswith("skipped")]
     absent = [line for line in skipped if "there is no CUDA" in line]
     need(not absent, absent and absent[0])

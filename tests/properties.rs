@@ -7,7 +7,7 @@ use golden::{Capacity, CscGraph, Request};
 use hw::{SamplerDevice, Slr};
 use proptest::{collection::vec, prelude::*, sample::select};
 use sim::rtl::{Profile, RtlDevice, RtlOptions};
-use tests::{Bench, Property, from_arcs, model, request, rtl, rtl_options};
+use test_support::{Bench, Property, from_arcs, model, request, rtl, rtl_options};
 
 /// One case: what is sampled, and within which capacity.
 #[derive(Clone, Debug)]

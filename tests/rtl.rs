@@ -9,7 +9,7 @@ use hw::{
     card::{LINE_BYTES, Port},
 };
 use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
-use tests::{Bench, cora, model, random_multigraph, request, rtl, rtl_options, star};
+use test_support::{Bench, cora, model, random_multigraph, request, rtl, rtl_options, star};
 
 fn with_parameter(name: &str, value: u64) -> RtlOptions {
     RtlOptions { parameters: BTreeMap::from([(name.to_owned(), value)]), ..rtl_options() }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use golden::Capacity;
 use hw::{RunReport, Slr};
 use sim::rtl::{Profile, RtlOptions};
-use tests::{Bench, cora, hexagon, model, request, rtl, rtl_options};
+use test_support::{Bench, cora, hexagon, model, request, rtl, rtl_options};
 
 /// The host's clock is not part of the record.
 fn without_time(report: RunReport) -> RunReport {

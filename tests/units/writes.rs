@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::VecDeque};
 
 use proptest::{array::uniform4, collection::vec, prelude::*};
-use tests::Property;
+use test_support::Property;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{

@@ -2,7 +2,10 @@
 
 use std::process::{Command, Output};
 
-use super::{Files, float32, int64, x};
+use test_support::files::{Files, float32, int64};
+
+/// Four rows of three.
+const X: [f32; 12] = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5];
 
 fn trisage(files: &Files, line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
@@ -23,7 +26,7 @@ fn import_and_info() {
     assert_eq!(trisage(&files, import), (2, String::new(), exists.to_owned()));
     assert_eq!(trisage(&files, &format!("{import} --overwrite")).0, 0);
 
-    files.write("set/features.npy", &float32("(4, 3)", &x()));
+    files.write("set/features.npy", &float32("(4, 3)", &X));
     for (part, nodes) in [("train", &[0i64, 1][..]), ("val", &[3]), ("test", &[])] {
         files.write(&format!("set/{part}_idx.npy"), &int64(nodes));
     }

@@ -26,7 +26,7 @@ fn build(machine: &Path, programs: &[&str], folder: &Path) -> Output {
     fs::write(libtorch.join("version.py"), "__version__ = '2.11.0'\n").unwrap();
     let path = std::env::var("PATH").unwrap();
     // Tests run in the folder of their package.
-    let mut command = Command::new("../.setup/gpu_check.py");
+    let mut command = Command::new("../../.setup/gpu_check.py");
     command.arg("--build").arg(folder).env("PATH", format!("{}:{path}", machine.display()));
     command.env("LIBTORCH", &libtorch).env("TRISAGE_LIBTORCH", &libtorch).output().unwrap()
 }

@@ -2,7 +2,11 @@
 
 use std::{fs, path::Path, process::Command};
 
-use super::world::folder;
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    test_support::learnable(12, 3, 140)
+}
 
 /// Exit code, stdout and stderr.
 fn train(folder: &Path, line: &str) -> (i32, String, String) {

@@ -3,7 +3,6 @@
 use golden::{CscGraph, NodeId};
 use serde::Serialize;
 
-
 /// Ranks at which degrees are reported, in percent of the nodes.
 pub const PERCENTILES: [u32; 7] = [1, 10, 25, 50, 75, 90, 99];
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use golden::{Capacity, CscGraph, Progress, Request, SampleError};
+use golden::{Capacity, CscGraph, Progress, SampleError};
 use hw::SLRS;
 use serde::Serialize;
 use tch::{Device, Kind, Tensor};
@@ -16,7 +16,7 @@ use crate::{
     sage,
     sage::{Adam, Dropout, Model, Sampled, TchError, fast, plain},
 };
-use pipeline::units::seconds;
+use pipeline::{batches::Workload, units::seconds};
 
 /// What is trained.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -50,7 +50,7 @@ fn difference(run: u64, fault: Fault) -> Located {
     let mut found = Vec::new();
     let mut check = |report: Report| {
         assert!(!report.equal());
-        assert!(report.verdict().starts_with("DIFFERENT"), "{report}");
+        assert!(!report.equal(), "{report:?}");
         found.push(report.difference.unwrap());
     };
     for slots in [2, 4] {
@@ -77,14 +77,14 @@ fn a_right_device_is_equal_with_any_number_of_slots() {
             verified(&model(), &simulated(slots as u64), &plan(1000, slots)),
         ];
         for report in reports {
-            assert!(report.equal(), "{report}");
+            assert!(report.equal(), "{report:?}");
             assert_eq!(report.iterations, 1000);
             assert_eq!(report.slrs.iter().map(|slr| slr.minibatches).collect::<Vec<_>>(), [1000; 3]);
             assert_eq!(report.slrs[0].ports.iter().map(|port| port.port).next(), Some("offs"));
             // Every SLR takes turns with mini-batches 0, 1 and 2.
             assert_eq!(report.reference.minibatches, 3);
             assert_eq!(report.pipeline.iterations, 1000);
-            assert!(report.verdict().starts_with("EQUAL"), "{report}");
+            assert!(report.equal(), "{report:?}");
         }
     }
 }

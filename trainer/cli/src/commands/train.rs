@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     backends::DeviceArgs,
     error::CliError,
-    options::accelerator::{Consumer, OnAccelerator, PipelineArgs},
+    options::accelerator::{OnAccelerator, PipelineArgs},
     output::{print, print_json, say},
     progress::Bar,
     report::table::{Table, count, scaled},
@@ -24,7 +24,7 @@ use learn::{
     train,
     train::{Changes, Data, Output, Performance, Presence, Record, Settings},
 };
-use pipeline::units::float;
+use pipeline::{accelerator::Lend, units::float};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrainCommand {
@@ -142,14 +142,14 @@ pub(crate) fn run(command: &TrainCommand) -> Result<(), CliError> {
 impl OnAccelerator for (&SageArgs, Settings) {
     type Output = ();
 
-    fn run_on<A: Consumer>(self, accelerator: A) -> Result<(), CliError> {
+    fn run_on<A: Lend>(self, accelerator: A) -> Result<(), CliError> {
         let (args, settings) = self;
         args.train_on(accelerator, settings)
     }
 }
 
 impl SageArgs {
-    fn train_on<A: Consumer>(&self, accelerator: A, settings: Settings) -> Result<(), CliError> {
+    fn train_on<A: Lend>(&self, accelerator: A, settings: Settings) -> Result<(), CliError> {
         let torch = Torch::new(Arc::new(accelerator))?;
         let sampler = self.sampler.open()?;
         let (transport, way) = self.pipeline.transport(&*sampler, &**torch.accelerator())?;

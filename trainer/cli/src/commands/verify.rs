@@ -10,7 +10,7 @@ use crate::{
     backends::DeviceArgs,
     error::CliError,
     options::{
-        accelerator::{Consumer, OnAccelerator, PipelineArgs},
+        accelerator::{OnAccelerator, PipelineArgs},
         faults,
         faults::FaultArg,
         source::{BatchArgs, GraphArgs, SamplingArgs},
@@ -19,7 +19,7 @@ use crate::{
     progress::Bar,
     report,
 };
-use pipeline::{verify, verify::Plan};
+use pipeline::{accelerator::Lend, verify, verify::Plan};
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -54,12 +54,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, CliError> {
 impl OnAccelerator for &VerifyArgs {
     type Output = Verdict;
 
-    fn run_on<A: Consumer>(self, accelerator: A) -> Result<Verdict, CliError> {
+    fn run_on<A: Lend>(self, accelerator: A) -> Result<Verdict, CliError> {
         verify_on(self, accelerator)
     }
 }
 
-fn verify_on<A: Consumer>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
+fn verify_on<A: Lend>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
     let device = args.device.open()?;
     let (transport, way) = args.pipeline.transport(&*device, &accelerator)?;
     let timeline = transport.timeline.clone();

@@ -11,7 +11,7 @@ use crate::{error::CliError, interrupt};
 use golden_files::{memory, memory::Gigabytes};
 use pipeline::{
     self, MAX_SLOTS, Sink, Stop, Transport,
-    accelerator::{Accelerator, AcceleratorError, HostAccelerator, SimulatedAccelerator, SimulatedOptions},
+    accelerator::{Accelerator, AcceleratorError, HostAccelerator, Lend, SimulatedAccelerator, SimulatedOptions},
     ledger::Ledger,
     timeline::Timeline,
 };
@@ -73,20 +73,13 @@ fn sink(name: &str) -> Result<Sink, String> {
 /// What goes into a trace's file, as an error names it.
 const TRACE: &str = "a trace";
 
-/// What an accelerator that is chosen on the command line can be used for.
-#[cfg(feature = "torch")]
-pub(crate) use learn::torch::TorchAccelerator as Consumer;
-/// What an accelerator that is chosen on the command line can be used for.
-#[cfg(not(feature = "torch"))]
-pub(crate) use pipeline::accelerator::Accelerator as Consumer;
-
 /// A command that is the same for every accelerator.
 pub(crate) trait OnAccelerator {
     /// What it results in.
     type Output;
 
     /// Does it.
-    fn run_on<A: Consumer>(self, accelerator: A) -> Result<Self::Output, CliError>;
+    fn run_on<A: Lend>(self, accelerator: A) -> Result<Self::Output, CliError>;
 }
 
 impl PipelineArgs {
@@ -161,17 +154,17 @@ impl PipelineArgs {
 
 /// The GPU, or why there is none.
 #[cfg(feature = "cuda")]
-fn cuda(gpu: usize, ledger: Ledger) -> Result<crate::accelerator::CudaAccelerator, AcceleratorError> {
-    crate::accelerator::CudaAccelerator::new(gpu, ledger)
+fn cuda(gpu: usize, ledger: Ledger) -> Result<pipeline::accelerator::CudaAccelerator, AcceleratorError> {
+    pipeline::accelerator::CudaAccelerator::new(gpu, ledger)
 }
 
 /// The GPU, or why there is none.
 #[cfg(not(feature = "cuda"))]
 fn cuda(_: usize, _: Ledger) -> Result<HostAccelerator, AcceleratorError> {
     let build = if cfg!(feature = "torch") {
-        ".setup/libtorch.sh cargo build --release --features trainer/cuda,trainer/torch"
+        ".setup/libtorch.sh cargo build --release --features trisage/cuda,trisage/torch"
     } else {
-        "cargo build --release --features trainer/cuda"
+        "cargo build --release --features trisage/cuda"
     };
     let reason = format!("this trisage was built without it; build it with `{build}`");
     Err(AcceleratorError::Unavailable { accelerator: "CUDA", reason })

@@ -206,7 +206,7 @@ fn ctrl_c_ends_the_command_and_leaves_nothing() {
 fn verify(options: &[&str], folder: &Path) -> Command {
     let mut command = emulate(folder, options);
     command.args(["--", "trisage", "verify"]);
-    let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/cora");
+    let cora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cora");
     command.args(["--backend", "xrt", "--xclbin", "{xclbin}", "--fanouts", "10,10", "--batch-size", "64"]);
     command.arg("--graph").arg(cora).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

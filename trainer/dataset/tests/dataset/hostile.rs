@@ -4,7 +4,7 @@ use dataset::Features;
 use golden::Silent;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
-use super::{Files, array, float32, graph, gzip, int32, int64, npy, safetensors, torch, x};
+use super::{Files, Load, array, float32, graph, gzip, int32, int64, npy, safetensors, torch, x};
 
 fn refusal<'a>(files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> String {
     Files::new(graph().into_iter().chain(files)).refusal()

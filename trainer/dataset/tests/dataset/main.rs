@@ -5,40 +5,21 @@ mod import;
 mod pieces;
 mod torch;
 
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::Path};
 
 use dataset::{Dataset, DatasetError};
 use flate2::{Compression, write::GzEncoder};
 use golden::Silent;
-use tempfile::TempDir;
+use test_support::files::{Files, array, float32, int32, int64, npy};
 
-/// A folder of files.
-struct Files(TempDir);
+/// A folder as a data set.
+trait Load {
+    fn load(&self) -> Result<Dataset, String>;
 
-impl Files {
-    fn new<'a>(files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Self {
-        let folder = Self(TempDir::new().unwrap());
-        files.into_iter().for_each(|(name, bytes)| folder.write(name, &bytes));
-        folder
-    }
+    fn refusal(&self) -> String;
+}
 
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
-        fs::write(self.at(name), bytes).unwrap();
-    }
-
+impl Load for Files {
     fn load(&self) -> Result<Dataset, String> {
         Dataset::load(self.path(), &Silent).map_err(|error| sentence(&error, self.path()))
     }
@@ -65,29 +46,6 @@ fn graph() -> [(&'static str, Vec<u8>); 2] {
 /// The features of all examples: four rows of three.
 fn x() -> Vec<f32> {
     (0..12u8).map(|i| 0.5 * f32::from(i) - 1.0).collect()
-}
-
-fn npy(dtype: &str, shape: &str, data: impl IntoIterator<Item = u8>) -> Vec<u8> {
-    array(dtype, "False", shape, data)
-}
-
-fn array(dtype: &str, fortran: &str, shape: &str, data: impl IntoIterator<Item = u8>) -> Vec<u8> {
-    let header = format!("{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    let start = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes()].concat();
-    start.into_iter().chain(data).collect()
-}
-
-fn int32(values: &[i32]) -> Vec<u8> {
-    npy("<i4", &format!("({},)", values.len()), values.iter().flat_map(|v| v.to_le_bytes()))
-}
-
-fn int64(values: &[i64]) -> Vec<u8> {
-    npy("<i8", &format!("({},)", values.len()), values.iter().flat_map(|v| v.to_le_bytes()))
-}
-
-fn float32(shape: &str, values: &[f32]) -> Vec<u8> {
-    npy("<f4", shape, values.iter().flat_map(|v| v.to_le_bytes()))
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use dataset::{DatasetInfo, Features, NO_LABEL, import};
 use golden::Silent;
 
-use super::{Files, array, float32, graph, gzip, ids, int32, int64, npy, safetensors, x};
+use super::{Files, Load, array, float32, graph, gzip, ids, int32, int64, npy, safetensors, x};
 
 /// The dense features of a folder with these files beside the graph.
 fn dense<'a>(files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Vec<f32> {

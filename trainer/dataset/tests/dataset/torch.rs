@@ -2,7 +2,7 @@
 
 use dataset::NO_LABEL;
 
-use super::{Files, graph, x, zip};
+use super::{Files, Load, graph, x, zip};
 
 fn folder(pt: &[u8]) -> Files {
     Files::new(graph().into_iter().chain([("features.pt", pt.to_vec())]))

@@ -3,8 +3,8 @@
 use golden::Buffer;
 use hw::{SLRS, Slr};
 
-use crate::torch::{Torch, TorchAccelerator};
-use pipeline::{Filled, Item, Pipeline, PipelineError, accelerator::Lent};
+use crate::torch::{Lent, Torch, TorchAccelerator};
+use pipeline::{Filled, Item, Pipeline, PipelineError};
 
 /// Consumes an iteration: gives `f` what each SLR has put into the slot, and then the slot back to the card.
 ///

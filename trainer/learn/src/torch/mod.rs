@@ -172,6 +172,11 @@ impl<A: TorchAccelerator> fmt::Debug for Torch<A> {
     }
 }
 
+/// Threads that libtorch computes with.
+pub fn threads() -> i32 {
+    tch::get_num_threads()
+}
+
 /// What libtorch cannot do.
 fn failed(message: String) -> AcceleratorError {
     AcceleratorError::Driver { accelerator: "libtorch", message }

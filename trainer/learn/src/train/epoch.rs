@@ -11,9 +11,9 @@ use super::{Data, Performance, Settings, State, TrainError};
 use crate::{
     sage,
     sage::{Sampled, fast, slot},
-    torch::{Torch, TorchAccelerator},
+    torch::{Lent, Torch, TorchAccelerator},
 };
-use pipeline::{Pipeline, Requests, accelerator::Lent, batches::Batches, chance};
+use pipeline::{Pipeline, Requests, batches::Batches, chance};
 
 /// The words from which dropout begins each epoch.
 const DROPOUT: &[u8; 16] = b"trisage: dropout";

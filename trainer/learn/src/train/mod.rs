@@ -28,13 +28,12 @@ use tch::{Kind, Tensor};
 use crate::{
     sage,
     sage::{Adam, Model, infer},
-    torch::{Torch, TorchAccelerator},
+    torch::{Lent, Torch, TorchAccelerator},
 };
 use epoch::Epoch;
 use golden_files::memory;
 use pipeline::{
     Pipeline, PipelineOptions, Transport,
-    accelerator::Lent,
     ledger::{Direction, Ledger},
 };
 

@@ -37,7 +37,7 @@ impl Performance {
         Self {
             backend,
             accelerator,
-            threads: tch::get_num_threads(),
+            threads: crate::torch::threads(),
             epochs: 0,
             minibatches: 0,
             nodes: 0,

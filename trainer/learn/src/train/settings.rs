@@ -178,7 +178,7 @@ impl Settings {
     }
 
     /// Whether the device takes the mini-batches, before anything is sampled.
-    pub(crate) fn check_requests(&self, device: &dyn SamplerDevice, data: &Data) -> Result<(), TrainError> {
+    pub fn check_requests(&self, device: &dyn SamplerDevice, data: &Data) -> Result<(), TrainError> {
         let limits = &device.capabilities().limits;
         // First, as there may be no memory for the fan-outs of so many hops.
         if self.layers > limits.hops {

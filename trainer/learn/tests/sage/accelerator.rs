@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hw::Slr;
-use learn::torch::{Torch, TorchAccelerator};
+use learn::torch::{Lent, Torch, TorchAccelerator};
 use pipeline::{
-    accelerator::{Accelerator, AcceleratorError, HostAccelerator, Lent, SimulatedAccelerator, SimulatedOptions},
+    accelerator::{Accelerator, AcceleratorError, HostAccelerator, SimulatedAccelerator, SimulatedOptions},
     ledger::{Launch, Ledger},
 };
 use tch::Kind;

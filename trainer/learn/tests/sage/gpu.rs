@@ -3,11 +3,11 @@
 
 use golden::Fanout;
 use learn::{
-    torch::{Torch, TorchAccelerator},
+    torch::Torch,
     train::{Record, Settings},
 };
 use pipeline::{
-    accelerator::{AcceleratorError, CudaAccelerator},
+    accelerator::{AcceleratorError, CudaAccelerator, Lend},
     ledger::Ledger,
 };
 

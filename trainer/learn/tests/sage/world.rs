@@ -2,14 +2,12 @@
 #![allow(unreachable_pub, reason = "shared by several modules of a test program")]
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use dataset::Dataset;
 use golden::{Fanout, Progress, Silent};
-use golden_files::write;
 use hw::SamplerDevice;
 use learn::{
     torch::{Torch, TorchAccelerator},
@@ -20,9 +18,6 @@ use pipeline::{Stop, Transport, accelerator::HostAccelerator, ledger::Ledger};
 use sim::model::{ModelOptions, SoftwareModel};
 use tempfile::TempDir;
 
-use super::support::random;
-
-const NODES: usize = 2708;
 const COLUMNS: usize = 12;
 const CLASSES: usize = 3;
 
@@ -37,33 +32,9 @@ pub fn alone() -> MutexGuard<'static, ()> {
     LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder with Cora's graph, random features, and labels that can be learnt: the largest of a node's first features.
+/// A folder with Cora's graph, and labels that can be learnt.
 pub fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    // Tests run in the folder of their package.
-    let cora = Path::new("../tests/data/cora");
-    for name in ["indptr.npy", "indices.npy"] {
-        fs::copy(cora.join(name), folder.path().join(name)).unwrap();
-    }
-    let features = random(NODES as i64, COLUMNS as i64, 77).abs();
-    let labels = Vec::<i64>::try_from(features.narrow(1, 0, CLASSES as i64).argmax(1, false)).unwrap();
-    let values = Vec::<f32>::try_from(features.flatten(0, -1)).unwrap();
-    let header = write::npy_header("<f4", &[NODES as u64, COLUMNS as u64]);
-    let bytes: Vec<u8> = header.into_iter().chain(values.iter().flat_map(|value| value.to_le_bytes())).collect();
-    fs::write(folder.path().join("features.npy"), bytes).unwrap();
-    let nodes = |first: usize, count: usize| (first as i64..(first + count) as i64).collect::<Vec<_>>();
-    let arrays = [
-        ("labels", labels),
-        ("train_idx", nodes(0, TRAIN)),
-        ("val_idx", nodes(500, 200)),
-        ("test_idx", nodes(1000, 500)),
-    ];
-    for (name, elements) in arrays {
-        let mut bytes = Vec::new();
-        write::npy(&mut bytes, "<i8", elements.into_iter().map(i64::to_le_bytes), name, &Silent).unwrap();
-        fs::write(folder.path().join(format!("{name}.npy")), bytes).unwrap();
-    }
-    folder
+    test_support::learnable(COLUMNS, CLASSES, TRAIN)
 }
 
 /// Small and quick: 5 mini-batches an epoch, the last of 12 nodes, so two SLRs alone are at work in the second iteration.

@@ -14,7 +14,7 @@ use crate::{
     bench::Overlapping,
     error::CliError,
     options::{
-        accelerator::{Consumer, OnAccelerator, PipelineArgs},
+        accelerator::{OnAccelerator, PipelineArgs},
         source::{BATCH_SIZE, GraphArgs, SamplingArgs, batch_size},
     },
     output::{print, print_json, say},
@@ -25,6 +25,7 @@ use crate::{
     },
 };
 use pipeline::{
+    accelerator::Lend,
     batches::{Batches, Workload},
     ledger::Tally,
 };
@@ -70,7 +71,7 @@ impl OverlapArgs {
 impl OnAccelerator for &OverlapArgs {
     type Output = ();
 
-    fn run_on<A: Consumer>(self, accelerator: A) -> std::result::Result<(), CliError> {
+    fn run_on<A: Lend>(self, accelerator: A) -> std::result::Result<(), CliError> {
         let device: Arc<dyn SamplerDevice> = self.device.open()?;
         let (transport, way) = self.pipeline.transport(&*device, &accelerator)?;
         let progress = Bar::default();

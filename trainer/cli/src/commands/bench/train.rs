@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use super::{Fanouts, label};
 use crate::{
-    bench::{Shape, Step, Steps, steps},
     error::CliError,
     options::source::{BATCH_SIZE, GraphArgs},
     output::{print, print_json},
     progress::Bar,
     report::table::{Table, bytes, count},
 };
-use pipeline::batches::Batches;
+use learn::steps::{Shape, Step, Steps, steps};
+use pipeline::batches::{Batches, Workload};
 
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
@@ -86,7 +86,7 @@ impl TrainArgs {
             works.push(Work { fanouts: Fanouts(fanouts.clone()).to_string(), steps });
         }
         drop(progress);
-        let result = Measurement { graph: label(self.graph.name()), shape, threads: tch::get_num_threads(), works };
+        let result = Measurement { graph: label(self.graph.name()), shape, threads: learn::torch::threads(), works };
         if self.json { print_json(&result) } else { print(&result.to_string()) }
     }
 }

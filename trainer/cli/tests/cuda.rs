@@ -16,7 +16,7 @@ fn verify_uses_the_gpu_or_says_in_a_sentence_why_it_cannot() {
     assert_eq!((out.as_str(), err.lines().count()), ("", 1), "{err}");
     assert!(err.starts_with("error: there is no CUDA: "), "{err}");
     if !cfg!(feature = "cuda") {
-        assert!(err.contains("cargo build --release --features trainer/cuda"), "{err}");
+        assert!(err.contains("cargo build --release --features trisage/cuda"), "{err}");
     }
 }
 
