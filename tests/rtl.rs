@@ -9,6 +9,7 @@ use hw::{
     card::{LINE_BYTES, Port},
 };
 use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
+use strum::VariantArray;
 use test_support::{Bench, cora, model, random_multigraph, request, rtl, rtl_options, star};
 
 fn with_parameter(name: &str, value: u64) -> RtlOptions {
@@ -20,7 +21,7 @@ fn every_memory_profile_gives_the_same_result() {
     let graph = cora();
     let request = request(42, 3, 0..1024, &[10, 10]);
     let mut cycles = vec![];
-    for memory in Profile::ALL {
+    for &memory in Profile::VARIANTS {
         let device = rtl(&RtlOptions { memory, stall_seed: 5, ..rtl_options() });
         let bench = Bench::new(&device, &graph);
         // Equal to the reference, so equal to each other.

@@ -45,7 +45,20 @@ impl fmt::Display for Top {
 }
 
 /// What a model is compiled for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Variant {
     /// To find mistakes: every unknown (X, registers before reset) is filled as the model is asked to.
     Test,
@@ -55,17 +68,6 @@ pub enum Variant {
     Waves,
     /// As `Test`, and collects line and cover-point coverage.
     Coverage,
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Test => "test",
-            Self::Fast => "fast",
-            Self::Waves => "waves",
-            Self::Coverage => "coverage",
-        })
-    }
 }
 
 /// Which model is wanted. Equal specifications on equal sources give the same library.

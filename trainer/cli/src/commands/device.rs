@@ -11,7 +11,7 @@ use hw::{
 
 use crate::{
     Verdict,
-    backends::XrtOptions,
+    backends::xrt::Options as CardOptions,
     error::CliError,
     output::{print, say},
     progress::Bar,
@@ -30,13 +30,13 @@ pub(crate) enum DeviceCommand {
 #[derive(Debug, Args)]
 pub(crate) struct CardArgs {
     #[command(flatten)]
-    card: XrtOptions,
+    card: CardOptions,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArgs {
     #[command(flatten)]
-    card: XrtOptions,
+    card: CardOptions,
     /// Megabytes that are moved to measure a way
     #[arg(long, default_value_t = 64, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=1024))]
     megabytes: u32,
@@ -48,9 +48,9 @@ pub(crate) fn run(command: &DeviceCommand) -> Result<Verdict, CliError> {
             print(&list(&xrt::pci_functions()))?;
             Ok(Verdict::Success)
         }
-        DeviceCommand::Validate(args) => validate(&args.card.open()?),
+        DeviceCommand::Validate(args) => validate(&args.card.open_card()?),
         DeviceCommand::Probe(args) => {
-            let device = args.card.open()?;
+            let device = args.card.open_card()?;
             print(&description(&device.describe()?))?;
             print(&ways(&device.measure(args.megabytes as usize * 1_000_000)?))?;
             Ok(Verdict::Success)

@@ -4,26 +4,17 @@ use std::{env, ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use sim::{
-    emulated::{self, Card, Environment, EnvironmentError, Kernels},
+    emulated::{self, Card, Environment, EnvironmentError, Kernels, Shim},
     rtl::RtlOptions,
 };
 use verilator_sys::build;
 
-use crate::{backends, error::CliError, output::say};
-
-/// Which of XRT's stand-ins for a driver is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shim {
-    /// Software emulation: the RTL under Verilator is the card
-    SwEmu,
-    /// No card: XRT lets every run end at once, with nothing done
-    Noop,
-}
+use crate::{backends, error::CliError, options::named, output::say};
 
 #[derive(Debug, Args)]
 pub(crate) struct EmulateArgs {
     /// What XRT finds in place of a driver
-    #[arg(long, value_enum, default_value = "sw-emu")]
+    #[arg(long, default_value_t = Shim::SoftwareEmulation, value_parser = named::<Shim>())]
     shim: Shim,
     #[command(flatten)]
     card: CardArgs,
@@ -77,21 +68,17 @@ impl CardArgs {
 
 /// Runs the command, and ends as it did.
 pub(crate) fn run(args: &EmulateArgs) -> Result<u8, CliError> {
-    let shim = match args.shim {
-        Shim::SwEmu => emulated::Shim::SoftwareEmulation,
-        Shim::Noop => emulated::Shim::Noop,
-    };
     let own =
         env::current_exe().map_err(|error| CliError::Usage(format!("cannot find this program itself: {error}")))?;
     let device: Vec<_> = std::iter::once(own.clone().into_os_string()).chain(args.card.words()).collect();
-    let environment = match Environment::new(shim, Card::new(args.card.channels), &args.folder, &device) {
+    let environment = match Environment::new(args.shim, Card::new(args.card.channels), &args.folder, &device) {
         Err(EnvironmentError::Missing(missing)) if args.skip_without_xrt => {
             say(&format!("skipped: {missing}"));
             return Ok(0);
         }
         made => made?,
     };
-    if args.shim == Shim::SwEmu && args.card.kernels == KernelsArg::Rtl {
+    if args.shim == Shim::SoftwareEmulation && args.card.kernels == KernelsArg::Rtl {
         // XRT does not wait for a compiler.
         build::compile(&args.card.rtl().model_spec()?, &say)?;
     }

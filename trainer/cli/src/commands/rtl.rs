@@ -1,12 +1,13 @@
 //! `trisage rtl`.
 
-use clap::{Args, Subcommand, ValueEnum};
-use sim::rtl::{self, RtlOptions};
+use clap::{Args, Subcommand};
+use sim::rtl::{RtlOptions, Variant};
 use verilator_sys::build;
 
 use crate::{
     backends,
     error::CliError,
+    options::named,
     output::{print, say},
 };
 
@@ -22,31 +23,8 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_delimiter = ',', default_value = "4", value_name = "C,...", value_parser = backends::channels)]
     channels: Vec<usize>,
     /// What the models are for
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "test,fast", value_name = "VARIANT,...")]
+    #[arg(long, value_parser = named::<Variant>(), value_delimiter = ',', default_value = "test,fast", value_name = "VARIANT,...")]
     variant: Vec<Variant>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Variant {
-    /// To find mistakes: random values for X and before reset; comes with the benches of the RTL's modules
-    Test,
-    /// For speed; assertions are checked nonetheless
-    Fast,
-    /// As test, with waves
-    Waves,
-    /// As test, with coverage
-    Coverage,
-}
-
-impl From<Variant> for rtl::Variant {
-    fn from(variant: Variant) -> Self {
-        match variant {
-            Variant::Test => Self::Test,
-            Variant::Fast => Self::Fast,
-            Variant::Waves => Self::Waves,
-            Variant::Coverage => Self::Coverage,
-        }
-    }
 }
 
 pub(crate) fn run(command: &RtlCommand) -> Result<(), CliError> {
@@ -55,11 +33,11 @@ pub(crate) fn run(command: &RtlCommand) -> Result<(), CliError> {
     let mut specs = vec![];
     for &channels in &args.channels {
         for &variant in &args.variant {
-            specs.push(kernel(channels, variant.into())?);
+            specs.push(kernel(channels, variant)?);
         }
     }
     if args.variant.contains(&Variant::Test) {
-        specs.push(build::ModelSpec::bench(rtl::Variant::Test));
+        specs.push(build::ModelSpec::bench(Variant::Test));
     }
     for spec in specs {
         let library = build::compile(&spec, &say)?;

@@ -7,6 +7,7 @@ use golden::Capacity;
 use golden_files::write;
 use hw::{SLRS, SamplerDevice};
 
+use super::named;
 use crate::{error::CliError, interrupt};
 use golden_files::{memory, memory::Gigabytes};
 use pipeline::{
@@ -51,8 +52,8 @@ pub(crate) struct PipelineArgs {
     /// Seed of the simulated accelerator's delays [default: 0]
     #[arg(long, value_name = "U64")]
     accelerator_seed: Option<u64>,
-    /// How sub-graphs get from the card to it: in-place, dma-buf, bar or staged [default: the best way that works]
-    #[arg(long, value_name = "SINK", value_parser = sink)]
+    /// How sub-graphs get from the card to it [default: the best way that works]
+    #[arg(long, value_name = "SINK", value_parser = named::<Sink>())]
     sink: Option<Sink>,
     /// Slots of buffers: while one is consumed, the card fills the others
     #[arg(long, default_value_t = 2, value_name = "S", value_parser = clap::value_parser!(u64).range(2..=MAX_SLOTS as u64))]
@@ -63,11 +64,6 @@ pub(crate) struct PipelineArgs {
     /// Write when what was done, for <https://ui.perfetto.dev>; a file that is there is overwritten
     #[arg(long, value_name = "FILE.json")]
     trace: Option<PathBuf>,
-}
-
-fn sink(name: &str) -> Result<Sink, String> {
-    let names = Sink::ALL.map(Sink::name).join(", ");
-    Sink::ALL.into_iter().find(|sink| sink.name() == name).ok_or_else(|| format!("the sinks are {names}"))
 }
 
 /// What goes into a trace's file, as an error names it.

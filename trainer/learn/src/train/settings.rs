@@ -178,6 +178,9 @@ impl Settings {
     }
 
     /// Whether the device takes the mini-batches, before anything is sampled.
+    ///
+    /// # Errors
+    /// What the device says to the first one that it does not take.
     pub fn check_requests(&self, device: &dyn SamplerDevice, data: &Data) -> Result<(), TrainError> {
         let limits = &device.capabilities().limits;
         // First, as there may be no memory for the fan-outs of so many hops.

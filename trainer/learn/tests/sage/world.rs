@@ -34,7 +34,7 @@ pub fn alone() -> MutexGuard<'static, ()> {
 
 /// A folder with Cora's graph, and labels that can be learnt.
 pub fn folder() -> TempDir {
-    test_support::learnable(COLUMNS, CLASSES, TRAIN)
+    test_support::learnable(COLUMNS, CLASSES, TRAIN as i64)
 }
 
 /// Small and quick: 5 mini-batches an epoch, the last of 12 nodes, so two SLRs alone are at work in the second iteration.

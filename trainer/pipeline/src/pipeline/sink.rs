@@ -1,10 +1,9 @@
 //! How sub-graphs get from the card into the memory in which they are consumed.
 
-use std::fmt;
-
 use golden::{Buffer, Capacity};
 use hw::{MemorySpace, OutputBuffers, SamplerDevice, Slr};
 use serde::Serialize;
+use strum::VariantArray;
 
 use super::PipelineError;
 use crate::{
@@ -13,8 +12,22 @@ use crate::{
 };
 
 /// A way from the card to the consumer; the first that works is the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Sink {
     /// The card writes host memory, and the consumer reads it there.
     InPlace,
@@ -27,19 +40,6 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// All ways, the best first.
-    pub const ALL: [Self; 4] = [Self::InPlace, Self::DmaBuf, Self::Bar, Self::Staged];
-
-    /// Its name, as `--sink` takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::InPlace => "in-place",
-            Self::DmaBuf => "dma-buf",
-            Self::Bar => "bar",
-            Self::Staged => "staged",
-        }
-    }
-
     /// How it goes, in a few words.
     const fn meaning(self) -> &'static str {
         match self {
@@ -48,12 +48,6 @@ impl Sink {
             Self::Bar => "the accelerator pulls from the card's memory",
             Self::Staged => "through a pinned region of host memory",
         }
-    }
-}
-
-impl fmt::Display for Sink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -86,7 +80,7 @@ pub fn probe<A: Accelerator>(device: &dyn SamplerDevice, accelerator: &A) -> Vec
         (Sink::DmaBuf, Err(reason)) => Err(reason.clone()),
         (Sink::Bar, _) => writes(MemorySpace::CardBar),
     };
-    Sink::ALL.map(|sink| Probe { sink, usable: usable(sink) }).to_vec()
+    Sink::VARIANTS.iter().map(|&sink| Probe { sink, usable: usable(sink) }).collect()
 }
 
 /// No way leads from the card to the consumer.

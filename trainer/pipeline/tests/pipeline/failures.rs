@@ -9,6 +9,7 @@ use std::{
 use hw::{DeviceError, SamplerDevice, Slr};
 use pipeline::{PipelineError, Probe, Sink, SinkError, Stopping, accelerator::Accelerator, choose, probe};
 use sim::model::{ModelOptions, SoftwareModel};
+use strum::VariantArray;
 
 use super::{
     host, options, pipeline as new_pipeline,
@@ -158,7 +159,7 @@ fn the_way_is_chosen_and_refused_with_reasons() {
     let refused = choose(&on_accelerator, Some(Sink::InPlace)).unwrap_err();
     assert!(refused.to_string().starts_with("sink 'in-place' is not possible here: the consumer"), "{refused}");
     let none: Vec<_> =
-        Sink::ALL.map(|sink| Probe { sink, usable: Err(format!("{sink} is broken")) }).into_iter().collect();
+        Sink::VARIANTS.iter().map(|&sink| Probe { sink, usable: Err(format!("{sink} is broken")) }).collect();
     let SinkError::None { reasons } = choose(&none, None).unwrap_err() else { panic!() };
     assert_eq!(reasons.matches("is broken").count(), 4);
 }

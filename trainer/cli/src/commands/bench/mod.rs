@@ -27,7 +27,10 @@ use crate::{
     backends, bench,
     bench::{Board, Bound, Measured, Memory, Prediction},
     error::CliError,
-    options::source::{BATCH_SIZE, ReadArgs, batch_size},
+    options::{
+        named,
+        source::{BATCH_SIZE, ReadArgs, batch_size},
+    },
     output::{print, print_json, say},
     progress::Bar,
     report::{
@@ -59,8 +62,8 @@ pub(crate) enum BenchCommand {
 pub(crate) struct RtlArgs {
     #[command(flatten)]
     work: WorkArgs,
-    /// How the simulated memory behaves: ideal, hbm, ddr4 or hostile
-    #[arg(long, value_delimiter = ',', default_value = "hbm", value_name = "PROFILE,...")]
+    /// How the simulated memory behaves
+    #[arg(long, value_parser = named::<Profile>(), value_delimiter = ',', default_value = "hbm", value_name = "PROFILE,...")]
     profiles: Vec<Profile>,
     /// Index channels of each kernel: 1, 2, 4 or 8
     #[arg(long, value_delimiter = ',', default_value = "4", value_name = "C,...", value_parser = backends::channels)]
@@ -348,7 +351,7 @@ impl Row {
         Self {
             graph: work.name.clone(),
             fanouts: work.fanouts.to_string(),
-            profile: profile.name(),
+            profile: profile.into(),
             channels,
             minibatches: measured.total.minibatches,
             nodes: measured.total.nodes,
