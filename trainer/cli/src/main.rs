@@ -49,7 +49,7 @@ enum Command {
     /// Be the emulated card; XRT starts this
     #[command(hide = true)]
     EmulateCard(commands::emulate::CardArgs),
-    /// Measure or foretell how fast kernels are
+    /// Measure or predict how fast kernels are
     #[command(subcommand)]
     Bench(commands::bench::BenchCommand),
     /// Train a model on what a card samples

@@ -124,35 +124,6 @@ impl Board {
         ));
         all
     }
-
-    /// What the board would do, of runs that the software model has foretold for its memory.
-    pub(crate) fn predict(self, foretold: &Measured) -> Prediction {
-        let total = &foretold.total;
-        // What shares a bank is not in the model, which gives each port a memory of its own.
-        let cycles = foretold.kernels.iter().map(|kernel| kernel.cycles.max(kernel.bounds.cycles(Bound::Bank)));
-        // A kernel that is done early takes the next mini-batch: in the long run all are busy to the end.
-        let cycles: u64 = cycles.sum();
-        let kernel_seconds = float(cycles) / float(SLRS as u64) / CLOCK;
-        let pcie_seconds = float(EDGE_BYTES * total.edges + NODE_BYTES * total.nodes) / PCIE;
-        let seconds = kernel_seconds.max(pcie_seconds);
-        let bound = if pcie_seconds >= kernel_seconds {
-            BoardBound::Pcie
-        } else {
-            match foretold.bounds().largest().0 {
-                Bound::Idx | Bound::Offs | Bound::Bank => BoardBound::Memory,
-                Bound::Mem | Bound::Out => BoardBound::Writes,
-                Bound::Pipeline => BoardBound::Pipeline,
-            }
-        };
-        let rate = |seconds: f64| if seconds > 0.0 { float(total.edges) / seconds } else { 0.0 };
-        Prediction {
-            edges_per_second: rate(seconds),
-            kernel_edges_per_second: rate(kernel_seconds),
-            pcie_edges_per_second: rate(pcie_seconds),
-            edges_per_cycle: float(total.edges) / float(cycles.max(1)),
-            bound,
-        }
-    }
 }
 
 impl FromStr for Board {
@@ -203,6 +174,37 @@ pub(crate) struct Prediction {
     pub bound: BoardBound,
 }
 
+impl Prediction {
+    /// What the board would do, of runs that the software model has predicted for its memory.
+    pub(crate) fn of(predicted: &Measured) -> Self {
+        let total = &predicted.total;
+        // What shares a bank is not in the model, which gives each port a memory of its own.
+        let cycles = predicted.kernels.iter().map(|kernel| kernel.cycles.max(kernel.bounds.cycles(Bound::Bank)));
+        // A kernel that is done early takes the next mini-batch: in the long run all are busy to the end.
+        let cycles: u64 = cycles.sum();
+        let kernel_seconds = float(cycles) / float(SLRS as u64) / CLOCK;
+        let pcie_seconds = float(EDGE_BYTES * total.edges + NODE_BYTES * total.nodes) / PCIE;
+        let seconds = kernel_seconds.max(pcie_seconds);
+        let bound = if pcie_seconds >= kernel_seconds {
+            BoardBound::Pcie
+        } else {
+            match predicted.bounds().largest().0 {
+                Bound::Idx | Bound::Offs | Bound::Bank => BoardBound::Memory,
+                Bound::Mem | Bound::Out => BoardBound::Writes,
+                Bound::Pipeline => BoardBound::Pipeline,
+            }
+        };
+        let rate = |seconds: f64| if seconds > 0.0 { float(total.edges) / seconds } else { 0.0 };
+        Self {
+            edges_per_second: rate(seconds),
+            kernel_edges_per_second: rate(kernel_seconds),
+            pcie_edges_per_second: rate(pcie_seconds),
+            edges_per_cycle: float(total.edges) / float(cycles.max(1)),
+            bound,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,7 +229,7 @@ mod tests {
         let run = RunReport { hops, elapsed: Duration::ZERO, cycles: Some(cycles), ports, stages: vec![] };
         let bounds = Bounds::of(&run, &board.profile().timing(), board.shared(channels));
         let total = SlrTotals { nodes, edges: 3 * u64::from(edges), ..SlrTotals::default() };
-        board.predict(&Measured { total, kernels: [KernelCycles { cycles, bounds }; SLRS] })
+        Prediction::of(&Measured { total, kernels: [KernelCycles { cycles, bounds }; SLRS] })
     }
 
     #[test]

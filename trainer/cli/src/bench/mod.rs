@@ -39,7 +39,7 @@ pub(crate) struct Measured {
 /// All runs of one kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KernelCycles {
-    /// Counted, or foretold.
+    /// Counted, or predicted.
     pub cycles: u64,
     /// That each part of the kernel needs at least for what the runs have moved.
     pub bounds: Bounds,
@@ -97,8 +97,8 @@ pub(crate) struct Memory<'a> {
 
 /// What the simulated RTL counts.
 pub(crate) const COUNTED: [Feature; 3] = [Feature::Cycles, Feature::Traffic, Feature::StageCycles];
-/// What the software model can foretell and count.
-pub(crate) const FORETOLD: [Feature; 2] = [Feature::PredictedCycles, Feature::Traffic];
+/// What the software model can predict and count.
+pub(crate) const PREDICTED: [Feature; 2] = [Feature::PredictedCycles, Feature::Traffic];
 
 /// Samples on all three SLRs at once. The graph has been loaded.
 ///

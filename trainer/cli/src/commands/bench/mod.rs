@@ -49,7 +49,7 @@ pub(crate) enum BenchCommand {
     /// Count the cycles of the simulated RTL, and what sets the bound: three kernels at once, each with memory of its own.
     /// Results are not compared; `verify` does that
     Rtl(RtlArgs),
-    /// Foretell with the software model how fast a board would be: a prediction with stated assumptions, not a measurement
+    /// Predict with the software model how fast a board would be: a prediction with stated assumptions, not a measurement
     Model(ModelArgs),
     /// Measure how well sampling and consuming overlap, with a consumer that is as slow as the card
     Overlap(Box<overlap::OverlapArgs>),
@@ -297,15 +297,15 @@ fn predict(work: &Work, board: Board, channels: usize) -> Result<PredictedRow, C
     let model = SoftwareModel::new(ModelOptions { channels, timing: Some(timing) })?;
     model.load_graph(&work.graph, &golden::Silent)?;
     let memory = Memory { timing: board.profile().timing(), shared: board.shared(channels) };
-    let foretold = bench::run(&model, &bench::FORETOLD, &work.graph, &work.plan, &memory)?;
+    let predicted = bench::run(&model, &bench::PREDICTED, &work.graph, &work.plan, &memory)?;
     Ok(PredictedRow {
         graph: work.name.clone(),
         fanouts: work.fanouts.to_string(),
         board,
         channels,
-        edges: foretold.total.edges,
-        nodes: foretold.total.nodes,
-        prediction: board.predict(&foretold),
+        edges: predicted.total.edges,
+        nodes: predicted.total.nodes,
+        prediction: Prediction::of(&predicted),
     })
 }
 
