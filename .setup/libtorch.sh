@@ -7,7 +7,7 @@
 #
 # COMMAND finds LIBTORCH, a folder with include/ and lib/, in its environment:
 # the processor's part, to which programs are linked. They know where it was
-# (trainer/build.rs), and need no wrapper to run.
+# (trainer/learn/build.rs), and need no wrapper to run.
 #
 # The part for GPUs is loaded by a program that is asked to use one, from
 # TRISAGE_LIBTORCH: the folder of a Python package torch, or an unpacked
