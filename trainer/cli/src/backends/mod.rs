@@ -54,6 +54,7 @@ macro_rules! back_ends {
     ($($module:ident)*) => {
         /// The options of all back ends.
         #[derive(Debug, Args)]
+        #[group(skip)]
         struct Options {
             #[command(flatten)]
             kernel: KernelOptions,

@@ -12,6 +12,7 @@ use crate::error::CliError;
 /// How the software model behaves.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of back end 'model'")]
+#[group(skip)]
 pub(super) struct Options {
     /// Be as slow as a card with this clock, in the cycles that are predicted for memory profile 'hbm'
     #[arg(long, value_name = "MHZ", value_parser = clock)]

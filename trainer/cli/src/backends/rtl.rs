@@ -12,6 +12,7 @@ use crate::{error::CliError, options::named, output::say};
 /// How the RTL is built and simulated.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of back end 'rtl'")]
+#[group(skip)]
 pub(super) struct Options {
     /// How the simulated memory behaves
     #[arg(long, default_value_t = RtlOptions::default().memory, value_parser = named::<Profile>())]

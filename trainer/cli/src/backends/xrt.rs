@@ -14,6 +14,7 @@ use crate::error::CliError;
 /// Which card, and what is on it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of back end 'xrt'")]
+#[group(skip)]
 pub(crate) struct Options {
     /// What the card is programmed with
     #[arg(long, value_name = "FILE.xclbin")]

@@ -3,7 +3,7 @@
 Needs PyTorch and PyTorch Geometric, which nothing else here does:
 
     python3 -m venv venv && venv/bin/pip install torch==2.11.0 torch_geometric
-    venv/bin/python trainer/tests/sage/make_vectors.py
+    venv/bin/python trainer/learn/tests/sage/make_vectors.py
 
 The sub-graph has two hops, parallel edges, self-loops, edges back to earlier
 hops, and nodes without in-edges; its nodes are not in the order of their ids.
