@@ -4,7 +4,7 @@ use std::{num::NonZeroU64, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
 use hw::{
-    SamplerDevice,
+    Feature, SamplerDevice,
     xrt::{self, CardId, XrtDevice},
 };
 use sim::{
@@ -178,14 +178,14 @@ fn clock(text: &str) -> Result<NonZeroU64, String> {
 }
 
 impl DeviceArgs {
-    /// Makes the device, without a graph.
-    pub(super) fn open(&self) -> Result<Arc<dyn SamplerDevice>, CliError> {
-        self.options.open(self.backend)
+    /// Makes the device, without a graph. The software model counts what is `needed`, and nothing that only takes time.
+    pub(super) fn open(&self, needed: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
+        self.options.open(self.backend, needed)
     }
 }
 
 impl SamplerArgs {
-    /// Makes the device, without a graph; `None` is the reference.
+    /// Makes the device, without a graph, for samples alone; `None` is the reference.
     pub(super) fn open(&self) -> Result<Option<Arc<dyn SamplerDevice>>, CliError> {
         match self.backend {
             Sampler::Golden => {
@@ -195,24 +195,25 @@ impl SamplerArgs {
                 refuse("golden", XrtOptions::OWNERS, self.options.xrt.given())?;
                 Ok(None)
             }
-            Sampler::Model => self.options.open(Backend::Model).map(Some),
-            Sampler::Rtl => self.options.open(Backend::Rtl).map(Some),
-            Sampler::Xrt => self.options.open(Backend::Xrt).map(Some),
+            Sampler::Model => self.options.open(Backend::Model, &[]).map(Some),
+            Sampler::Rtl => self.options.open(Backend::Rtl, &[]).map(Some),
+            Sampler::Xrt => self.options.open(Backend::Xrt, &[]).map(Some),
         }
     }
 }
 
 impl Options {
-    fn open(&self, backend: Backend) -> Result<Arc<dyn SamplerDevice>, CliError> {
+    fn open(&self, backend: Backend, needed: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
         match backend {
             Backend::Model => {
                 refuse("model", RtlOptions::OWNERS, self.rtl.given())?;
                 refuse("model", XrtOptions::OWNERS, self.xrt.given())?;
                 let default = model::ModelOptions::default();
                 let channels = self.kernel.channels.unwrap_or(default.channels);
+                let traffic = needed.contains(&Feature::Traffic);
                 let timing =
                     self.model.clock.map(|clock| TimingOptions { clock: Some(clock), ..TimingOptions::default() });
-                Ok(Arc::new(SoftwareModel::new(model::ModelOptions { channels, timing })?))
+                Ok(Arc::new(SoftwareModel::new(model::ModelOptions { channels, traffic, timing })?))
             }
             Backend::Rtl => {
                 refuse("rtl", ModelOptions::OWNERS, self.model.given())?;
@@ -433,14 +434,16 @@ mod tests {
         for text in ["0", "-3", "nan", "inf", "x", "1e7"] {
             assert!(clock(text).is_err(), "{text}");
         }
-        let device = parse::<DeviceArgs>("--clock 300").open().unwrap();
-        assert!(device.capabilities().has(hw::Feature::PredictedCycles));
+        let device = parse::<DeviceArgs>("--clock 300").open(&[]).unwrap();
+        assert!(device.capabilities().has(Feature::PredictedCycles));
     }
 
     #[test]
     fn the_model_is_the_default_and_takes_channels() {
-        let device = parse::<DeviceArgs>("--channels 8").open().unwrap();
+        let device = parse::<DeviceArgs>("--channels 8").open(&[]).unwrap();
         assert_eq!(device.capabilities().backend, "model");
+        assert!(!device.capabilities().has(Feature::Traffic), "nobody has asked for it");
+        assert!(parse::<DeviceArgs>("").open(&[Feature::Traffic]).unwrap().capabilities().has(Feature::Traffic));
         assert!(parse::<SamplerArgs>("--backend golden").open().unwrap().is_none());
         for channels in ["0", "3", "16", "x"] {
             let line = ["x", "--channels", channels];

@@ -239,7 +239,7 @@ impl Accelerator for SimulatedAccelerator {
         self.ledger.launch(site, len);
         let elements = Arc::clone(&buffer.elements);
         self.launch(stream, site, &[(buffer, Kind::Write)], move || {
-            (0..len).for_each(|index| elements.store(index, value));
+            elements.fill_range(0..len, value);
         })
     }
 
@@ -256,7 +256,7 @@ impl Accelerator for SimulatedAccelerator {
         self.ledger.cross(direction, site, len * size_of::<i32>());
         let (source, destination) = (Arc::clone(&from.elements), Arc::clone(&to.elements));
         self.launch(stream, site, &[(from, Kind::Read), (to, Kind::Write)], move || {
-            (0..len).for_each(|index| destination.store(index, source.load(index)));
+            destination.copy_from(&source, len);
         })
     }
 

@@ -68,7 +68,7 @@ impl OnAccelerator for &OverlapArgs {
     type Output = ();
 
     fn run_on<A: Consumer>(self, accelerator: A) -> std::result::Result<(), CliError> {
-        let device: Arc<dyn SamplerDevice> = self.device.open()?;
+        let device: Arc<dyn SamplerDevice> = self.device.open(&[])?;
         let (transport, way) = self.pipeline.transport(&*device, &accelerator)?;
         let progress = Bar::default();
         let graph = self.graph.load(&progress)?;
