@@ -20,7 +20,7 @@ mod sampler;
 mod subgraph;
 pub mod write;
 
-pub use draw::{Words, draw};
+pub use draw::{Words, draw, shuffle};
 pub use format::{Format, FormatError};
 pub use graph::{CscGraph, GraphError};
 pub use id::{EdgePos, ID_MAX, LocalId, NodeId};
