@@ -174,9 +174,9 @@ impl HostMemory {
     pub fn first_difference(&self, other: &Self, len: usize) -> Option<usize> {
         let pieces = self.pieces(self.range(0, len)).zip(other.pieces(other.range(0, len)));
         let differs = |(one, other): (&AtomicI32, &AtomicI32)| one.load(Relaxed) != other.load(Relaxed);
-        pieces.enumerate().find_map(|(page, (one, other))| {
-            Some(page * PAGE_ELEMENTS + one.iter().zip(other).position(differs)?)
-        })
+        pieces
+            .enumerate()
+            .find_map(|(page, (one, other))| Some(page * PAGE_ELEMENTS + one.iter().zip(other).position(differs)?))
     }
 
     /// Sets the elements in `range`.
@@ -233,8 +233,8 @@ pub enum MemorySpace {
     CardBar,
     /// An accelerator's memory, exported as a dma-buf.
     DmaBuf,
-    /// The memory of a simulated accelerator, which simulated cards alone can reach.
-    SimulatedAccelerator,
+    /// Memory that only those back ends can write which have it among their [`crate::Capabilities::output_spaces`], by this name.
+    Named(&'static str),
 }
 
 impl fmt::Display for MemorySpace {
@@ -243,7 +243,7 @@ impl fmt::Display for MemorySpace {
             Self::Host => "host memory",
             Self::CardBar => "the card's memory behind its BAR",
             Self::DmaBuf => "accelerator memory exported as a dma-buf",
-            Self::SimulatedAccelerator => "memory of a simulated accelerator",
+            Self::Named(name) => name,
         })
     }
 }
@@ -269,15 +269,15 @@ pub enum OutputMemory {
     CardBar(Arc<HostMemory>),
     /// In an accelerator's memory.
     DmaBuf(Arc<DmaBuf>),
-    /// In a simulated accelerator's memory.
-    SimulatedAccelerator(Arc<HostMemory>),
+    /// In memory that has a name ([`MemorySpace::Named`]) and that this process can address.
+    Named(&'static str, Arc<HostMemory>),
 }
 
 impl OutputMemory {
     /// Elements.
     pub fn len(&self) -> usize {
         match self {
-            Self::Host(memory) | Self::CardBar(memory) | Self::SimulatedAccelerator(memory) => memory.len(),
+            Self::Host(memory) | Self::CardBar(memory) | Self::Named(_, memory) => memory.len(),
             Self::DmaBuf(exported) => exported.len,
         }
     }
@@ -293,14 +293,14 @@ impl OutputMemory {
             Self::Host(_) => MemorySpace::Host,
             Self::CardBar(_) => MemorySpace::CardBar,
             Self::DmaBuf(_) => MemorySpace::DmaBuf,
-            Self::SimulatedAccelerator(_) => MemorySpace::SimulatedAccelerator,
+            Self::Named(name, _) => MemorySpace::Named(name),
         }
     }
 
     /// The elements, where this process can address them: what a simulated card writes.
     pub fn elements(&self) -> Option<&Arc<HostMemory>> {
         match self {
-            Self::Host(memory) | Self::CardBar(memory) | Self::SimulatedAccelerator(memory) => Some(memory),
+            Self::Host(memory) | Self::CardBar(memory) | Self::Named(_, memory) => Some(memory),
             Self::DmaBuf(_) => None,
         }
     }
@@ -363,7 +363,10 @@ mod tests {
     /// Ranges within a page, up to its end, over it, and over several; none is empty or goes past 3,000.
     fn ranges() -> impl Iterator<Item = Range<usize>> {
         let places = [0, 1, 1023, 1024, 1025, 2047, 2048, 2999, 3000];
-        places.into_iter().flat_map(move |end| places.into_iter().map(move |first| first..end)).filter(|r| r.end > r.start)
+        places
+            .into_iter()
+            .flat_map(move |end| places.into_iter().map(move |first| first..end))
+            .filter(|r| r.end > r.start)
     }
 
     #[test]

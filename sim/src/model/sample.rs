@@ -244,3 +244,33 @@ impl Run<'_> {
         End::Overflow(Overflow { resource, capacity, hop: self.hop, node })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minibatch_like_the_one_before_needs_no_more_memory() {
+        let graph = CscGraph::new(
+            (0..=2000).map(|v| 40 * v).collect(),
+            (0..80_000).map(|e| NodeId::new(e * 7919 % 2000)).collect(),
+        )
+        .unwrap();
+        let request = |fanouts: &[Fanout]| Request {
+            seed: 1,
+            minibatch: 7,
+            seeds: (0..64).map(NodeId::new).collect(),
+            fanouts: fanouts.to_vec(),
+        };
+        let mut scratch = Scratch::default();
+        let mut memory = |request: &Request| {
+            let sub = sample(&graph, request, Capacity::UNBOUNDED, &Cancel::default(), &mut scratch).unwrap();
+            let buffers =
+                [sub.samples.as_ptr().cast(), sub.rows.as_ptr(), sub.cols.as_ptr(), sub.edges.as_ptr().cast()];
+            (buffers, scratch.picks.as_ptr(), scratch.sources.as_ptr())
+        };
+        let large = memory(&request(&[Fanout::Count(10), Fanout::Count(33), Fanout::All]));
+        assert_eq!(memory(&request(&[Fanout::Count(3)])), large);
+        assert_eq!(memory(&request(&[Fanout::Count(10), Fanout::Count(33), Fanout::All])), large);
+    }
+}

@@ -58,7 +58,11 @@ impl Scripted {
             limits,
             queue_depth: 1,
             features: vec![],
-            output_spaces: vec![MemorySpace::Host, MemorySpace::CardBar, MemorySpace::SimulatedAccelerator],
+            output_spaces: vec![
+                MemorySpace::Host,
+                MemorySpace::CardBar,
+                MemorySpace::Named(sim::SIMULATED_ACCELERATOR),
+            ],
         };
         Arc::new(Self { capabilities, script: Box::new(script), lanes: Default::default() })
     }

@@ -17,6 +17,7 @@ use std::{
 
 use hw::{HostMemory, MemorySpace, OutputMemory, Slr};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use sim::SIMULATED_ACCELERATOR;
 
 use order::{Actor, Clock, Kind, Order, Watched};
 use stream::{Delays, Worker};
@@ -174,12 +175,16 @@ impl Accelerator for SimulatedAccelerator {
     }
 
     fn export_space(&self) -> Result<MemorySpace, String> {
-        Ok(MemorySpace::SimulatedAccelerator)
+        Ok(MemorySpace::Named(SIMULATED_ACCELERATOR))
     }
 
     fn export(&self, buffer: &SimulatedBuffer) -> Result<OutputMemory> {
-        let place = if buffer.pinned { OutputMemory::Host } else { OutputMemory::SimulatedAccelerator };
-        Ok(place(Arc::clone(&buffer.elements)))
+        let elements = Arc::clone(&buffer.elements);
+        Ok(if buffer.pinned {
+            OutputMemory::Host(elements)
+        } else {
+            OutputMemory::Named(SIMULATED_ACCELERATOR, elements)
+        })
     }
 
     fn stream(&self, label: String) -> Result<SimulatedStream> {
