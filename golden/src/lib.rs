@@ -14,7 +14,7 @@ mod request;
 mod sampler;
 mod subgraph;
 
-pub use draw::{Words, draw};
+pub use draw::{Words, draw, shuffle};
 pub use graph::{CscGraph, GraphError};
 pub use id::{EdgePos, ID_MAX, LocalId, NodeId};
 pub use progress::{Meter, Progress, Silent};

@@ -1,5 +1,5 @@
 //! How fast and how regular card memory is: the one place for the figures of the memory profiles. The simulated RTL keeps to
-//! them cycle by cycle, and whoever foretells its speed calculates with them.
+//! them cycle by cycle, and whoever predicts its speed calculates with them.
 
 use strum::{EnumMessage, EnumString, IntoStaticStr, VariantArray};
 

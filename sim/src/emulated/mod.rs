@@ -13,6 +13,7 @@ mod memory;
 mod place;
 mod server;
 mod software;
+mod unit;
 mod wire;
 
 pub use card::Card;

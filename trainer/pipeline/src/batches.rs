@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use golden::{Fanout, ID_MAX, NodeId, Request, draw};
+use golden::{Fanout, ID_MAX, NodeId, Request, shuffle};
 use rand_chacha::rand_core::Rng;
 
 use crate::chance;
@@ -26,10 +26,8 @@ pub struct Batches {
 impl Batches {
     /// Shuffles `nodes` by the user's `seed`; each mini-batch has `size` of them, or all if there are fewer.
     ///
-    /// The order is that of Fisher and Yates (in the form of Durstenfeld, "Algorithm 235: Random permutation", CACM 7(7),
-    /// 1964): for i from the last place down to 1, the nodes at places i and `draw(i + 1)` change places. The words are
-    /// those of `ChaCha8` from position 0 of stream 0, whose key is the seed (8 bytes, little-endian), the 16 bytes
-    /// "trisage: batches" and 8 zeros.
+    /// The order is that of [`golden::shuffle`] with the words of `ChaCha8` from position 0 of stream 0, whose key is the seed
+    /// (8 bytes, little-endian), the 16 bytes "trisage: batches" and 8 zeros.
     pub fn shuffled(nodes: impl IntoIterator<Item = NodeId>, size: usize, seed: u64) -> Self {
         Self::of_epoch(nodes, size, seed, 0)
     }
@@ -38,10 +36,7 @@ impl Batches {
     pub fn of_epoch(nodes: impl IntoIterator<Item = NodeId>, size: usize, seed: u64, epoch: u64) -> Self {
         let mut order: Vec<NodeId> = nodes.into_iter().collect();
         let mut words = chance::words(seed, DOMAIN, epoch);
-        for i in (1..order.len()).rev() {
-            let j = draw(i as u32 + 1, || words.next_u32());
-            order.swap(i, j as usize);
-        }
+        shuffle(&mut order, || words.next_u32());
         let size = size.min(order.len());
         Self { order, size }
     }

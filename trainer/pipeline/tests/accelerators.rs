@@ -76,7 +76,7 @@ fn pin<A: Accelerator>(accelerator: &A, memory: &Arc<HostMemory>) -> A::Buffer {
 
 fn host_memory(elements: &[i32]) -> Arc<HostMemory> {
     let memory = HostMemory::new(elements.len());
-    elements.iter().enumerate().for_each(|(index, &element)| memory.store(index, element));
+    memory.write(0, elements);
     Arc::new(memory)
 }
 

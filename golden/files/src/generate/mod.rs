@@ -53,14 +53,11 @@ impl Purpose {
     }
 }
 
-/// The ids `0 .. nodes` in random order (Fisher and Yates, in Durstenfeld's form).
+/// The ids `0 .. nodes` in random order.
 fn shuffled_ids(nodes: u32, seed: u64) -> Vec<u32> {
     let mut words = Purpose::Ids.words(seed);
     let mut ids: Vec<u32> = (0..nodes).collect();
-    for last in (1..nodes).rev() {
-        let other = golden::draw(last + 1, || words.next_word());
-        ids.swap(last as usize, other as usize);
-    }
+    golden::shuffle(&mut ids, || words.next_word());
     ids
 }
 

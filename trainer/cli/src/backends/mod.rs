@@ -11,7 +11,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
     parser::ValueSource,
 };
-use hw::SamplerDevice;
+use hw::{Feature, SamplerDevice};
 
 use crate::error::CliError;
 
@@ -24,8 +24,8 @@ trait BackEnd: Args {
     /// Whether its kernels are built as [`KernelOptions`] say.
     const BUILDS_KERNELS: bool;
 
-    /// Makes the device, without a graph.
-    fn open(&self, kernel: &KernelOptions) -> Result<Arc<dyn SamplerDevice>, CliError>;
+    /// Makes the device, without a graph. It counts what is `needed`; what only takes time may be left out.
+    fn open(&self, kernel: &KernelOptions, needed: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError>;
 }
 
 /// What the command line needs to know of a back end before one is chosen.
@@ -65,9 +65,9 @@ macro_rules! back_ends {
         const BACK_ENDS: &[Entry] = &[$(Entry::of::<$module::Options>()),*];
 
         impl Options {
-            fn open(&self, name: &str) -> Result<Arc<dyn SamplerDevice>, CliError> {
+            fn open(&self, name: &str, needed: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
                 match name {
-                    $(<$module::Options as BackEnd>::NAME => self.$module.open(&self.kernel),)*
+                    $(<$module::Options as BackEnd>::NAME => self.$module.open(&self.kernel, needed),)*
                     _ => unreachable!("--backend takes the names of back ends"),
                 }
             }
@@ -125,11 +125,11 @@ impl Choice {
     }
 
     /// Makes the device, without a graph; `None` is the reference.
-    fn open(&self) -> Result<Option<Arc<dyn SamplerDevice>>, CliError> {
+    fn open(&self, needed: &[Feature]) -> Result<Option<Arc<dyn SamplerDevice>>, CliError> {
         match &self.foreign {
             Some(sentence) => Err(CliError::Usage(sentence.clone())),
             None if self.name == REFERENCE => Ok(None),
-            None => self.options.open(&self.name).map(Some),
+            None => self.options.open(&self.name, needed).map(Some),
         }
     }
 }
@@ -159,16 +159,16 @@ pub(crate) struct DeviceArgs(Choice);
 pub(crate) struct SamplerArgs(Choice);
 
 impl DeviceArgs {
-    /// Makes the device, without a graph.
-    pub(crate) fn open(&self) -> Result<Arc<dyn SamplerDevice>, CliError> {
-        Ok(self.0.open()?.expect("only the reference is no device"))
+    /// Makes the device, without a graph. It counts what is `needed`; what only takes time may be left out.
+    pub(crate) fn open(&self, needed: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
+        Ok(self.0.open(needed)?.expect("only the reference is no device"))
     }
 }
 
 impl SamplerArgs {
-    /// Makes the device, without a graph; `None` is the reference.
+    /// Makes the device, without a graph, for samples alone; `None` is the reference.
     pub(crate) fn open(&self) -> Result<Option<Arc<dyn SamplerDevice>>, CliError> {
-        self.0.open()
+        self.0.open(&[])
     }
 }
 
@@ -276,14 +276,16 @@ mod tests {
 
     #[test]
     fn the_model_can_be_as_slow_as_a_card() {
-        let device = parse::<DeviceArgs>("--clock 300").open().unwrap();
-        assert!(device.capabilities().has(hw::Feature::PredictedCycles));
+        let device = parse::<DeviceArgs>("--clock 300").open(&[]).unwrap();
+        assert!(device.capabilities().has(Feature::PredictedCycles));
     }
 
     #[test]
     fn the_model_is_the_default_and_takes_channels() {
-        let device = parse::<DeviceArgs>("--channels 8").open().unwrap();
+        let device = parse::<DeviceArgs>("--channels 8").open(&[]).unwrap();
         assert_eq!(device.capabilities().backend, "model");
+        assert!(!device.capabilities().has(Feature::Traffic), "nobody has asked for it");
+        assert!(parse::<DeviceArgs>("").open(&[Feature::Traffic]).unwrap().capabilities().has(Feature::Traffic));
         assert!(parse::<SamplerArgs>("--backend golden").open().unwrap().is_none());
         for channels in ["0", "3", "16", "x"] {
             let line = ["x", "--channels", channels];

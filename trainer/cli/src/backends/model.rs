@@ -3,7 +3,7 @@
 use std::{num::NonZeroU64, sync::Arc};
 
 use clap::Args;
-use hw::SamplerDevice;
+use hw::{Feature, SamplerDevice};
 use sim::model::{ModelOptions, SoftwareModel, TimingOptions};
 
 use super::{BackEnd, KernelOptions};
@@ -24,9 +24,10 @@ impl BackEnd for Options {
     const ABOUT: &'static str = "The software model";
     const BUILDS_KERNELS: bool = true;
 
-    fn open(&self, kernel: &KernelOptions) -> Result<Arc<dyn SamplerDevice>, CliError> {
+    fn open(&self, kernel: &KernelOptions, needed: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
         let timing = self.clock.map(|clock| TimingOptions { clock: Some(clock), ..TimingOptions::default() });
-        Ok(Arc::new(SoftwareModel::new(ModelOptions { channels: kernel.channels, timing })?))
+        let traffic = needed.contains(&Feature::Traffic);
+        Ok(Arc::new(SoftwareModel::new(ModelOptions { channels: kernel.channels, traffic, timing })?))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use hw::SamplerDevice;
+use hw::{Feature, SamplerDevice};
 use sim::rtl::{Profile, RtlDevice, RtlOptions, Variant};
 
 use super::{BackEnd, KernelOptions};
@@ -57,7 +57,7 @@ impl BackEnd for Options {
     const ABOUT: &'static str = "The RTL under Verilator";
     const BUILDS_KERNELS: bool = true;
 
-    fn open(&self, kernel: &KernelOptions) -> Result<Arc<dyn SamplerDevice>, CliError> {
+    fn open(&self, kernel: &KernelOptions, _: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
         let sentence = match (self.variant, &self.waves) {
             (Some(Variant::Fast), Some(_)) => "--variant fast has no waves, which have a variant of their own; omit it",
             (Some(Variant::Waves), None) => "--variant waves needs a file to write to; give --waves NAME.fst",

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 use hw::{
-    SamplerDevice,
+    Feature, SamplerDevice,
     xrt::{CardId, XrtDevice, XrtOptions},
 };
 
@@ -41,7 +41,7 @@ impl BackEnd for Options {
     const ABOUT: &'static str = "A card, through XRT";
     const BUILDS_KERNELS: bool = false;
 
-    fn open(&self, _: &KernelOptions) -> Result<Arc<dyn SamplerDevice>, CliError> {
+    fn open(&self, _: &KernelOptions, _: &[Feature]) -> Result<Arc<dyn SamplerDevice>, CliError> {
         Ok(Arc::new(self.open_card()?))
     }
 }

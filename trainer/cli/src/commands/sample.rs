@@ -140,7 +140,7 @@ fn collect(outputs: &OutputBuffers, hops: HopCounts) -> Option<SubGraph> {
         if len > memory.len() {
             return None;
         }
-        (0..len).map(|index| u32::try_from(memory.load(index)).ok().map(id)).collect()
+        memory.to_vec(0..len).into_iter().map(|element| u32::try_from(element).ok().map(id)).collect()
     }
     Some(SubGraph {
         samples: elements(outputs, &hops, Buffer::Samples, NodeId::new)?,

@@ -151,7 +151,7 @@ impl OnAccelerator for (&SageArgs, Settings) {
 impl SageArgs {
     fn train_on<A: Lend>(&self, accelerator: A, settings: Settings) -> Result<(), CliError> {
         let torch = Torch::new(Arc::new(accelerator))?;
-        let sampler = self.sampler.open()?;
+        let sampler = self.sampler.open(&[])?;
         let (transport, way) = self.pipeline.transport(&*sampler, &**torch.accelerator())?;
         let timeline = transport.timeline.clone();
         let outputs = self.outputs(&settings)?;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use clap::Args;
-use hw::SamplerDevice;
+use hw::{Feature, SamplerDevice};
 
 use crate::{
     Verdict,
@@ -60,7 +60,7 @@ impl OnAccelerator for &VerifyArgs {
 }
 
 fn verify_on<A: Lend>(args: &VerifyArgs, accelerator: A) -> Result<Verdict, CliError> {
-    let device = args.device.open()?;
+    let device = args.device.open(&[Feature::Traffic])?;
     let (transport, way) = args.pipeline.transport(&*device, &accelerator)?;
     let timeline = transport.timeline.clone();
     let progress = Bar::default();

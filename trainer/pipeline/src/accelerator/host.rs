@@ -74,7 +74,7 @@ impl Accelerator for HostAccelerator {
     fn fill(&self, &(): &(), site: &'static str, buffer: &Self::Buffer, len: usize, value: i32) -> Result<()> {
         check_length(site, &"a buffer", len, buffer.len())?;
         self.ledger.launch(site, len);
-        (0..len).for_each(|index| buffer.store(index, value));
+        buffer.fill_range(0..len, value);
         Ok(())
     }
 
@@ -89,7 +89,7 @@ impl Accelerator for HostAccelerator {
         check_length(site, &"its source", len, from.len())?;
         check_length(site, &"its destination", len, to.len())?;
         self.ledger.cross(direction, site, len * size_of::<i32>());
-        (0..len).for_each(|index| to.store(index, from.load(index)));
+        to.copy_from(from, len);
         Ok(())
     }
 

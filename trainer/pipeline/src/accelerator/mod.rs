@@ -223,7 +223,7 @@ fn check_length(what: &'static str, buffer: &impl fmt::Display, wanted: usize, l
 
 /// What [`Accelerator::compare`] does, in memory that the processor addresses.
 fn compare_elements(found: &HostMemory, expected: &HostMemory, len: usize, record: Record<'_>) {
-    if let Some(index) = (0..len).find(|&index| found.load(index) != expected.load(index)) {
+    if let Some(index) = found.first_difference(expected, len) {
         record.differs(index, found.load(index));
     }
 }
@@ -240,9 +240,7 @@ impl Record<'_> {
     fn differs(self, index: usize, found: i32) {
         let first = self.number * VERDICT_ELEMENTS;
         if self.verdict.load(first) == 0 {
-            for (i, value) in [1, self.iteration, (index as u32).cast_signed(), found].into_iter().enumerate() {
-                self.verdict.store(first + i, value);
-            }
+            self.verdict.write(first, &[1, self.iteration, (index as u32).cast_signed(), found]);
         }
     }
 }

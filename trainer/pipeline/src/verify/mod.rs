@@ -194,7 +194,7 @@ impl<'a, A: Accelerator> Comparer<'a, A> {
             for buffer in Buffer::ALL {
                 let elements = sub.buffer(buffer);
                 let memory = Arc::new(HostMemory::new(elements.len()));
-                elements.iter().enumerate().for_each(|(index, &element)| memory.store(index, element));
+                memory.write(0, elements);
                 let label = format!("{} of reference {minibatch}", buffer.name());
                 let pinned = accelerator.pin(format!("{label} (host)"), &memory, MemorySpace::Host)?;
                 let there = accelerator.allocate(label, elements.len())?;

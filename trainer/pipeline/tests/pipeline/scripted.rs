@@ -58,7 +58,11 @@ impl Scripted {
             limits,
             queue_depth: 1,
             features: vec![],
-            output_spaces: vec![MemorySpace::Host, MemorySpace::CardBar, MemorySpace::SimulatedAccelerator],
+            output_spaces: vec![
+                MemorySpace::Host,
+                MemorySpace::CardBar,
+                MemorySpace::Named(sim::SIMULATED_ACCELERATOR),
+            ],
         };
         Arc::new(Self { capabilities, script: Box::new(script), lanes: Default::default() })
     }
@@ -127,9 +131,8 @@ impl SamplerDevice for Scripted {
         let hops = HopCounts { nodes: vec![nodes as u32, 0], edges: vec![edges as u32] };
         for buffer in Buffer::ALL {
             let memory = state.bound[&slot].get(buffer).elements().expect("memory of this process");
-            for index in 0..hops.len_of(buffer).min(memory.len()) {
-                memory.store(index, element(minibatch, buffer, index));
-            }
+            let elements = 0..hops.len_of(buffer).min(memory.len());
+            memory.write(0, &elements.map(|index| element(minibatch, buffer, index)).collect::<Vec<_>>());
         }
         state.started = None;
         Ok(RunReport { hops, elapsed: Duration::ZERO, cycles: None, ports: vec![], stages: vec![] })

@@ -294,7 +294,7 @@ fn predict(work: &Work, board: Board, channels: usize) -> Result<PredictedRow, C
     }
     board.check_fit(&work.graph, channels).map_err(|why| CliError::Usage(format!("{}: {why}", work.name)))?;
     let timing = TimingOptions { memory: board.profile(), ..TimingOptions::default() };
-    let model = SoftwareModel::new(ModelOptions { channels, timing: Some(timing) })?;
+    let model = SoftwareModel::new(ModelOptions { channels, traffic: true, timing: Some(timing) })?;
     model.load_graph(&work.graph, &golden::Silent)?;
     let memory = Memory { timing: board.profile().timing(), shared: board.shared(channels) };
     let predicted = bench::run(&model, &bench::PREDICTED, &work.graph, &work.plan, &memory)?;

@@ -72,7 +72,7 @@ impl OnAccelerator for &OverlapArgs {
     type Output = ();
 
     fn run_on<A: Lend>(self, accelerator: A) -> std::result::Result<(), CliError> {
-        let device: Arc<dyn SamplerDevice> = self.device.open()?;
+        let device: Arc<dyn SamplerDevice> = self.device.open(&[])?;
         let (transport, way) = self.pipeline.transport(&*device, &accelerator)?;
         let progress = Bar::default();
         let graph = self.graph.load(&progress)?;

@@ -30,6 +30,10 @@ use crate::{
     sync::{Condvar, Mutex, lock, wait},
 };
 
+/// The name of its memory ([`MemorySpace::Named`]): cards that are not there can write it, and know it by this name
+/// (`sim::SIMULATED_ACCELERATOR`).
+const MEMORY: &str = "memory of a simulated accelerator";
+
 /// How a simulated accelerator behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedOptions {
@@ -173,12 +177,12 @@ impl Accelerator for SimulatedAccelerator {
     }
 
     fn export_space(&self) -> Result<MemorySpace, String> {
-        Ok(MemorySpace::SimulatedAccelerator)
+        Ok(MemorySpace::Named(MEMORY))
     }
 
     fn export(&self, buffer: &SimulatedBuffer) -> Result<OutputMemory> {
-        let place = if buffer.pinned { OutputMemory::Host } else { OutputMemory::SimulatedAccelerator };
-        Ok(place(Arc::clone(&buffer.elements)))
+        let elements = Arc::clone(&buffer.elements);
+        Ok(if buffer.pinned { OutputMemory::Host(elements) } else { OutputMemory::Named(MEMORY, elements) })
     }
 
     fn stream(&self, label: String) -> Result<SimulatedStream> {
@@ -238,7 +242,7 @@ impl Accelerator for SimulatedAccelerator {
         self.ledger.launch(site, len);
         let elements = Arc::clone(&buffer.elements);
         self.launch(stream, site, &[(buffer, Kind::Write)], move || {
-            (0..len).for_each(|index| elements.store(index, value));
+            elements.fill_range(0..len, value);
         })
     }
 
@@ -255,7 +259,7 @@ impl Accelerator for SimulatedAccelerator {
         self.ledger.cross(direction, site, len * size_of::<i32>());
         let (source, destination) = (Arc::clone(&from.elements), Arc::clone(&to.elements));
         self.launch(stream, site, &[(from, Kind::Read), (to, Kind::Write)], move || {
-            (0..len).for_each(|index| destination.store(index, source.load(index)));
+            destination.copy_from(&source, len);
         })
     }
 

@@ -1,4 +1,4 @@
-//! A kernel whose registers and memory are somebody else's: what stands behind XRT's software emulation.
+//! A kernel of the RTL whose registers are driven and whose memory is held by somebody else.
 
 use hw::{
     DeviceError, Slr,
@@ -6,8 +6,11 @@ use hw::{
 };
 use verilator_sys::{Model, ModelLibrary, build};
 
-use super::{BACKEND, axi::AddressSpace, control::Access, kernel::Clocked, options::RtlOptions};
-use crate::{emulated::Registers, worker::Cancel};
+use super::Registers;
+use crate::{
+    rtl::{self, Access, AddressSpace, Clocked, RtlOptions},
+    worker::Cancel,
+};
 
 /// Cycles that pass while the host waits for a register of a kernel that runs: a read over the bus to the host takes about a
 /// microsecond.
@@ -16,7 +19,7 @@ const ROUND_TRIP_CYCLES: u32 = 300;
 
 /// A kernel that is driven register by register.
 #[derive(Debug)]
-pub(crate) struct RtlUnit<S: AddressSpace> {
+pub(super) struct RtlUnit<S: AddressSpace> {
     core: Clocked<S>,
     running: bool,
     /// What it did that no kernel may do, once it has.
@@ -27,12 +30,13 @@ pub(crate) struct RtlUnit<S: AddressSpace> {
 ///
 /// # Errors
 /// [`DeviceError::Backend`] if the RTL cannot be compiled; what a kernel does wrong as it comes out of reset.
-pub(crate) fn units<S: AddressSpace>(
+pub(super) fn units<S: AddressSpace>(
     options: &RtlOptions,
     memory: impl Fn(Slr) -> S,
     said: &dyn Fn(&str),
 ) -> Result<Vec<RtlUnit<S>>, DeviceError> {
-    let backend = |error: &dyn std::fmt::Display| DeviceError::Backend { backend: BACKEND, message: error.to_string() };
+    let backend =
+        |error: &dyn std::fmt::Display| DeviceError::Backend { backend: rtl::BACKEND, message: error.to_string() };
     let path = build::compile(&options.model_spec()?, said).map_err(|error| backend(&error))?;
     let library = ModelLibrary::load(&path).map_err(|error| backend(&error))?;
     let unit = |slr| {
