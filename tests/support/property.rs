@@ -28,7 +28,7 @@ pub struct Property {
 impl Property {
     /// A property whose failing cases are recorded in `tests/regressions/`.
     pub fn new(name: &'static str, cases: u32) -> Self {
-        Self { name, cases, regressions: Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions") }
+        Self { name, cases, regressions: Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions") }
     }
 
     /// Checks random cases of `strategy`. A failing one is shrunk and recorded; `explain` may add to what is said of it.
