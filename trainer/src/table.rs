@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use serde::Serializer;
+use serde::{Deserialize, Deserializer, Serializer, de};
 
 /// A table: a name and some cells a row. Names stand left, cells right.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +72,11 @@ pub(crate) fn bytes(bytes: usize) -> String {
 /// Writes a time as seconds.
 pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())
+}
+
+/// Reads a time that [`seconds`] has written.
+pub(crate) fn read_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(de::Error::custom)
 }
 
 #[cfg(test)]

@@ -1,10 +1,6 @@
 //! `trisage train`.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt, path::PathBuf, sync::Arc};
 
 use clap::{Args, Subcommand};
 use golden::Fanout;
@@ -21,8 +17,9 @@ use super::{
 use crate::{
     accelerator::Torch,
     dataset::Dataset,
+    ledger::Tally,
     table::{Table, count, float, scaled},
-    train::{self, Changes, Data, Output, Performance, Presence, Record, Settings},
+    train::{self, Changes, Data, Figures, Output, Performance, Presence, Record, Settings},
 };
 
 #[derive(Debug, Subcommand)]
@@ -43,7 +40,8 @@ pub(super) struct SageArgs {
     /// Replace results that are there
     #[arg(long, requires = "out", conflicts_with = "resume")]
     overwrite: bool,
-    /// Go on from the results that are there; with --runs, runs that have none yet begin
+    /// Go on from the results that are there, which have to be of this data set and these settings (there may be more epochs);
+    /// with --runs, runs that have none yet begin
     #[arg(long, requires = "out")]
     resume: bool,
     /// Train so many times, with seeds that count up from --seed
@@ -165,11 +163,17 @@ impl SageArgs {
         for (seed, output) in outputs {
             let settings = Settings { seed, ..settings.clone() };
             let done = train::run(&sampler, &torch, &data, &settings, &transport, output.as_ref(), &progress);
-            // A trace of what failed is worth most; but why it failed is worth more.
-            let traced = self.pipeline.write_trace(&timeline, "trisage train sage");
+            // A trace of what failed is worth most; but why it failed is worth more. One of nothing would replace an earlier one.
+            let idle = done.as_ref().is_ok_and(|done| !done.worked);
+            let traced = if idle { Ok(()) } else { self.pipeline.write_trace(&timeline, "trisage train sage") };
             let done = done?;
             traced?;
-            runs.push(Run { seed, best: done.best, performance: done.performance });
+            done.repaired.iter().for_each(|sentence| say(&format!("note: {sentence}")));
+            if let Some(output) = output.filter(|_| idle) {
+                let (folder, epochs) = (output.folder().display(), count(done.history.len() as u64));
+                say(&format!("{folder}: all {epochs} epochs are done already; there is nothing to do"));
+            }
+            runs.push(Run { seed, best: done.best, worked: done.worked, performance: done.performance });
         }
         drop(progress);
         let result = Trained { data: self.data.display().to_string(), settings, test: Mean::of(&runs), runs };
@@ -180,10 +184,11 @@ impl SageArgs {
 
     /// The seed of each run and the folder for its results.
     fn outputs(&self, settings: &Settings) -> Result<Vec<(u64, Option<Output>)>, CliError> {
-        let presence = |run: u64, folder: &Path| match (self.overwrite, self.resume) {
+        let presence = |run: u64| match (self.overwrite, self.resume) {
             (true, _) => Presence::Overwrite,
+            (_, true) if run == 0 => Presence::Resume,
             // Runs after the one that was interrupted have not begun.
-            (_, true) if run == 0 || Output::can_resume(folder) => Presence::Resume,
+            (_, true) => Presence::ResumeOrBegin,
             _ => Presence::Refuse,
         };
         let one = |run: u64| {
@@ -192,7 +197,7 @@ impl SageArgs {
                 .out
                 .as_ref()
                 .map(|out| if self.runs == 1 { out.clone() } else { out.join(format!("seed-{seed}")) });
-            Ok((seed, folder.map(|folder| Output::open(&folder, presence(run, &folder))).transpose()?))
+            Ok((seed, folder.map(|folder| Output::open(&folder, presence(run))).transpose()?))
         };
         (0..self.runs).map(one).collect()
     }
@@ -212,7 +217,18 @@ struct Trained {
 struct Run {
     seed: u64,
     best: Record,
+    /// Whether there was something to do.
+    worked: bool,
     performance: Performance,
+}
+
+impl Run {
+    /// What crossed the bus in all sessions, if all have counted it; else in this one.
+    fn transfers(&self) -> Option<&Tally<String>> {
+        let Performance { whole, sessions, .. } = &self.performance;
+        let last = || sessions.last().filter(|_| self.worked)?.figures.transfers.as_ref();
+        whole.transfers.as_ref().or_else(last)
+    }
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -239,8 +255,8 @@ impl fmt::Display for Trained {
         let mut table = Table::default();
         let heads = ["best epoch", "loss", "valid", "test", "mini-batches", "edges", "epochs/s", "edges/s"];
         table.row(self.data.as_str(), heads.map(str::to_owned));
-        for Run { seed, best, performance } in &self.runs {
-            let Performance { epochs, minibatches, edges, pipeline, .. } = performance;
+        for Run { seed, best, performance, .. } in &self.runs {
+            let Figures { epochs, minibatches, edges, pipeline, .. } = &performance.whole;
             let rate = |amount: u64| float(amount) / pipeline.wall.as_secs_f64().max(f64::MIN_POSITIVE);
             let cells = [
                 count(best.epoch),
@@ -259,14 +275,20 @@ impl fmt::Display for Trained {
             let (mean, deviation) = (mean * 100.0, deviation * 100.0);
             writeln!(f, "test accuracy of {}: {mean:.2} % +- {deviation:.2}", count(self.runs.len() as u64))?;
         }
-        for Run { seed, performance, .. } in &self.runs {
-            if let Some(overlap) = performance.pipeline.overlap() {
+        for Run { seed, performance: Performance { whole, sessions, .. }, .. } in &self.runs {
+            if let Some(overlap) = whole.pipeline.overlap() {
                 writeln!(f, "seed {seed}: {overlap}")?;
             }
+            if sessions.len() > 1 {
+                let epochs =
+                    sessions.iter().map(|session| count(session.figures.epochs)).collect::<Vec<_>>().join(" + ");
+                writeln!(f, "seed {seed}: {} sessions of {epochs} epochs", count(sessions.len() as u64))?;
+            }
         }
-        match self.runs.last().and_then(|run| run.performance.transfers.as_ref()) {
-            Some(transfers) => write!(f, "{transfers}"),
-            None => Ok(()),
+        let mut transfers: Option<Tally<String>> = None;
+        for more in self.runs.iter().filter_map(Run::transfers) {
+            transfers.get_or_insert_default().add(more);
         }
+        transfers.map_or(Ok(()), |transfers| transfers.fmt(f))
     }
 }

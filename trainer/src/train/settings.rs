@@ -210,21 +210,6 @@ impl Settings {
         );
         Err(TrainError::Setting { setting: "hidden", problem })
     }
-
-    /// The first setting in which another run differs that this one cannot go on from. There may be more epochs, and
-    /// another number of them between evaluations and checkpoints.
-    pub(super) fn differs(&self, other: &Self) -> Option<String> {
-        let values = |settings: &Self| match serde_json::to_value(settings) {
-            Ok(serde_json::Value::Object(values)) => values,
-            _ => serde_json::Map::new(),
-        };
-        let others = values(other);
-        values(self).into_iter().find_map(|(name, value)| {
-            let free = ["epochs", "eval-every", "checkpoint-every"].contains(&&*name);
-            let other = others.get(&name)?;
-            (!free && *other != value).then(|| format!("{name} is {other} there, and {value} here"))
-        })
-    }
 }
 
 fn write_fanouts<S: Serializer>(fanouts: &[Fanout], serializer: S) -> Result<S::Ok, S::Error> {
@@ -317,16 +302,5 @@ mod tests {
         for zero in zeros {
             assert!(refused(zero).ends_with("must be at least 1"));
         }
-    }
-
-    #[test]
-    fn a_run_goes_on_with_more_epochs_alone() {
-        let settings = Settings::default();
-        assert_eq!(
-            settings.differs(&Settings { epochs: 99, eval_every: 5, checkpoint_every: Some(2), ..settings.clone() }),
-            None
-        );
-        let difference = settings.differs(&Settings { lr: 0.5, ..settings.clone() }).unwrap();
-        assert_eq!(difference, "lr is 0.5 there, and 0.003 here");
     }
 }

@@ -7,6 +7,7 @@ mod command;
 mod forward;
 #[cfg(feature = "cuda")]
 mod gpu;
+mod identity;
 mod optimizer;
 mod resume;
 mod support;

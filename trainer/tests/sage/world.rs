@@ -16,7 +16,7 @@ use trainer::{
     dataset::Dataset,
     ledger::Ledger,
     pipeline::{Stop, Transport},
-    train::{self, Data, Outcome, Output, Presence, Settings, TrainError},
+    train::{self, Data, Outcome, Output, Settings, TrainError},
 };
 
 use super::support::random;
@@ -86,7 +86,7 @@ pub fn model() -> Arc<dyn SamplerDevice> {
 
 /// What trains, with its data.
 pub struct World<A: TorchAccelerator = HostAccelerator> {
-    pub data: Data,
+    data: Data,
     torch: Torch<A>,
     folder: TempDir,
 }
@@ -98,9 +98,19 @@ impl World {
     }
 }
 
+impl World {
+    /// On the processor, with the data set of a folder.
+    pub fn of(folder: TempDir) -> Self {
+        Self::with(HostAccelerator::new(Ledger::counting()), folder)
+    }
+}
+
 impl<A: TorchAccelerator> World<A> {
     pub fn on(accelerator: A) -> Self {
-        let folder = folder();
+        Self::with(accelerator, folder())
+    }
+
+    fn with(accelerator: A, folder: TempDir) -> Self {
         let torch = Torch::new(Arc::new(accelerator)).unwrap();
         let dataset = Dataset::load(folder.path(), &Silent).unwrap();
         let data = Data::new(dataset, folder.path(), false, &torch).unwrap();
@@ -124,7 +134,7 @@ impl<A: TorchAccelerator> World<A> {
 
 impl World {
     /// Trains until an epoch begins, counted from 1, and is stopped in it as by Ctrl-C.
-    pub fn train_and_stop_in(&self, epoch: u64, settings: &Settings, folder: &Path) -> TrainError {
+    pub fn train_and_stop_in(&self, epoch: u64, settings: &Settings, output: &Output) -> TrainError {
         struct StopIn(String, Stop);
         impl Progress for StopIn {
             fn report(&self, what: &str, _: u64, _: u64) {
@@ -133,9 +143,8 @@ impl World {
                 }
             }
         }
-        let output = Output::open(folder, Presence::Refuse).unwrap();
         let transport = Transport::default();
         let stop = StopIn(format!("epoch {epoch} "), transport.stop.clone());
-        train::run(&model(), &self.torch, &self.data, settings, &transport, Some(&output), &stop).unwrap_err()
+        train::run(&model(), &self.torch, &self.data, settings, &transport, Some(output), &stop).unwrap_err()
     }
 }

@@ -11,7 +11,7 @@ mod shim;
 use std::{ffi::c_void, fmt, sync::Arc};
 
 use hw::HostMemory;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Tensor};
 
 #[cfg(feature = "cuda")]
@@ -70,7 +70,7 @@ pub(super) struct Place {
 }
 
 /// What an accelerator is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Properties {
     /// What it is, in a few words.
     pub name: String,
