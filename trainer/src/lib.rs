@@ -11,6 +11,7 @@ pub mod accelerator;
 pub mod batches;
 pub mod bench;
 mod chance;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod dataset;
 pub mod ledger;

@@ -64,6 +64,7 @@ pub(crate) fn scaled(value: f64) -> String {
 }
 
 /// A number of bytes, up to its "B".
+#[cfg(feature = "cli")]
 pub(crate) fn bytes(bytes: usize) -> String {
     let text = scaled(float(bytes as u64));
     if text.contains(' ') { text } else { text + " " }

@@ -50,7 +50,7 @@ pub use error::TrainError;
 pub use identity::DataIdentity;
 pub use output::{Output, Presence};
 pub use performance::{Figures, Performance, Session};
-pub use settings::{Changes, Settings};
+pub use settings::Settings;
 
 /// One line of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -26,6 +26,7 @@ use compare::Wrong;
 
 pub use crate::pipeline::POISON;
 pub use compare::{Difference, Suspicion};
+#[cfg(feature = "cli")]
 pub(crate) use report::WayTotals;
 pub use report::{Located, PortTotals, Reference, Report, SlrTotals, StageTotals};
 
