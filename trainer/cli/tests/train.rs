@@ -1,6 +1,10 @@
 //! `trisage train sage` as its user meets it.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use tempfile::TempDir;
 
@@ -53,6 +57,104 @@ fn runs_go_on_where_they_were_interrupted() {
     let (code, _, stderr) = train(data.path(), &format!("{} --resume", of(3, "elsewhere")));
     assert_eq!(code, 2);
     assert!(stderr.contains("seed-0: there is no last.safetensors to go on from"), "{stderr}");
+}
+
+/// As after a process that was ended within its first checkpoint: nothing of that can be gone on from.
+#[test]
+fn a_run_begins_where_its_first_checkpoint_was_cut_short() {
+    let data = folder();
+    let out = data.path().join("out");
+    let line = format!("{SMALL} --runs 2 --out {}", out.display());
+    assert_eq!(train(data.path(), &line).0, 0);
+    let second = out.join("seed-1");
+    let whole = fs::read(second.join("last.safetensors")).unwrap();
+    for name in ["last.safetensors", "best.safetensors"] {
+        fs::remove_file(second.join(name)).unwrap();
+    }
+    let (code, _, stderr) = train(data.path(), &format!("{line} --resume"));
+    assert_eq!((code, fs::read(second.join("last.safetensors")).unwrap()), (0, whole), "{stderr}");
+}
+
+#[test]
+fn what_is_complete_stays_as_it_is() {
+    let data = folder();
+    let [out, trace] = ["out", "trace.json"].map(|name| data.path().join(name));
+    let line = format!("{SMALL} --json --transfers --out {} --trace {}", out.display(), trace.display());
+    let (code, first, stderr) = train(data.path(), &line);
+    assert_eq!(code, 0, "{stderr}");
+    let files = || {
+        let mut paths: Vec<_> = fs::read_dir(&out).unwrap().map(|file| file.unwrap().path()).collect();
+        paths.push(trace.clone());
+        paths.sort_unstable();
+        let file = |path: PathBuf| (fs::read(&path).unwrap(), path.metadata().unwrap().modified().unwrap(), path);
+        paths.into_iter().map(file).collect::<Vec<_>>()
+    };
+    let before = files();
+    assert_eq!(before.len(), 5);
+    let (code, second, stderr) = train(data.path(), &format!("{line} --resume"));
+    assert_eq!((code, files() == before), (0, true), "{stderr}");
+    assert!(stderr.contains("out: all 2 epochs are done already; there is nothing to do"), "{stderr}");
+    let runs = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["runs"][0].clone();
+    let (first, second) = (runs(&first), runs(&second));
+    assert_eq!((&first["worked"], &second["worked"]), (&true.into(), &false.into()));
+    assert_eq!((&first["performance"], &first["best"]), (&second["performance"], &second["best"]));
+    // What is printed for people is the run as well.
+    let (_, text, _) = train(data.path(), &format!("{SMALL} --out {} --resume", out.display()));
+    let rate = text.lines().find(|line| line.starts_with("seed 0")).unwrap().split_whitespace().nth_back(1);
+    assert!(rate.is_some() && rate != Some("0.00"), "{text}");
+    assert!(text.contains("p2p  the card writes in place"), "{text}");
+}
+
+#[test]
+fn what_several_sessions_took_adds_up() {
+    let data = folder();
+    let out = data.path().join("out");
+    let line = format!("--fanouts 4,3 --hidden 8 --batch-size 64 --out {}", out.display());
+    assert_eq!(train(data.path(), &format!("{line} --epochs 2")).0, 0);
+    let line = format!("{line} --resume --epochs 3 --slots 3 --device simulated --transfers");
+    let (code, stdout, stderr) = train(data.path(), &line);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("seed 0: 2 sessions of 2 + 1 epochs"), "{stdout}");
+    assert!(stdout.contains("p2p  the card writes in place"), "{stdout}");
+    let performance: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(out.join("performance.json")).unwrap()).unwrap();
+    assert_eq!((&performance["epochs"], &performance["minibatches"]), (&3.into(), &9.into()));
+    // Nothing that one session alone has is told of the whole.
+    assert_eq!((&performance["backend"], &performance["accelerator"]), (&"model".into(), &serde_json::Value::Null));
+    assert!(performance["transfers"].is_null());
+    let sessions = &performance["sessions"];
+    assert_eq!((&sessions[0]["slots"], &sessions[1]["slots"]), (&2.into(), &3.into()));
+    assert_eq!(sessions[1]["accelerator"]["name"], "simulated accelerator");
+    assert!(sessions[0]["transfers"].is_null() && sessions[1]["transfers"]["crossings"].is_array());
+}
+
+/// Each run has its own folder, and its own files in it.
+#[test]
+fn files_of_another_run_are_refused() {
+    let data = folder();
+    let out = data.path().join("out");
+    let line = format!("{SMALL} --runs 2 --out {} --resume", out.display());
+    assert_eq!(train(data.path(), &line.replace(" --resume", "")).0, 0);
+    let [first, second] = ["seed-0", "seed-1"].map(|name| out.join(name));
+    let figures = |folder: &Path| fs::read(folder.join("performance.json")).unwrap();
+    let before = [figures(&first), figures(&second)];
+    assert_eq!(train(data.path(), &line).0, 0);
+    assert_eq!([figures(&first), figures(&second)], before);
+    let swapped = [
+        ("best.safetensors", "it is of another run, with other settings: seed is 0 there, and 1 here"),
+        ("last.safetensors", "training cannot go on with other settings: seed is 0 there, and 1 here"),
+        ("history.csv", "its lines up to epoch 2 are not those that were written with last.safetensors"),
+        ("performance.json", "it is of another run ("),
+    ];
+    for (name, problem) in swapped {
+        let own = fs::read(second.join(name)).unwrap();
+        fs::copy(first.join(name), second.join(name)).unwrap();
+        let (code, stdout, stderr) = train(data.path(), &line);
+        assert_eq!((code, &*stdout), (2, ""), "{stderr}");
+        assert!(stderr.contains(&format!("error: {}: {problem}", second.join(name).display())), "{stderr}");
+        fs::write(second.join(name), own).unwrap();
+    }
+    assert_eq!(train(data.path(), &line).0, 0);
 }
 
 #[test]

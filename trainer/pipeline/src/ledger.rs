@@ -9,10 +9,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which way data crosses the bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// From host memory into the memory that the consumer reads.
@@ -38,13 +38,14 @@ impl fmt::Display for Direction {
     }
 }
 
-/// All crossings of one site in one direction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Crossing {
+/// All crossings of one site in one direction. A site is the `&'static str` that was given to the ledger, or the `String` that
+/// was read from a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crossing<S = &'static str> {
     /// Which way.
     pub direction: Direction,
     /// What asks for it.
-    pub site: &'static str,
+    pub site: S,
     /// How often.
     pub count: u64,
     /// Bytes in all.
@@ -52,10 +53,10 @@ pub struct Crossing {
 }
 
 /// All launches of one site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Launch {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch<S = &'static str> {
     /// What asks for it.
-    pub site: &'static str,
+    pub site: S,
     /// How often.
     pub count: u64,
     /// Elements that it works on, in all.
@@ -63,12 +64,12 @@ pub struct Launch {
 }
 
 /// What a ledger holds; the most frequent first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally<S = &'static str> {
     /// What crossed the bus.
-    pub crossings: Vec<Crossing>,
+    pub crossings: Vec<Crossing<S>>,
     /// What was launched on the accelerator.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<Launch<S>>,
 }
 
 /// Counts crossings and launches; clones count into the same books. One that is off ([`Ledger::default`]) costs a branch.
@@ -104,16 +105,27 @@ impl Ledger {
     /// What was counted; `None` from a ledger that is off.
     pub fn tally(&self) -> Option<Tally> {
         let books = lock(self.0.as_ref()?);
-        let mut crossings: Vec<_> = books
+        Some(books.tally())
+    }
+
+    /// What was counted since the last taking: the books are empty afterwards.
+    pub fn take(&self) -> Option<Tally> {
+        Some(std::mem::take(&mut *lock(self.0.as_ref()?)).tally())
+    }
+}
+
+impl Books {
+    fn tally(&self) -> Tally {
+        let mut crossings: Vec<_> = self
             .crossings
             .iter()
             .map(|(&(direction, site), &[count, bytes])| Crossing { direction, site, count, bytes })
             .collect();
         let mut launches: Vec<_> =
-            books.launches.iter().map(|(&site, &[count, elements])| Launch { site, count, elements }).collect();
+            self.launches.iter().map(|(&site, &[count, elements])| Launch { site, count, elements }).collect();
         crossings.sort_by_key(|crossing| std::cmp::Reverse(crossing.count));
         launches.sort_by_key(|launch| std::cmp::Reverse(launch.count));
-        Some(Tally { crossings, launches })
+        Tally { crossings, launches }
     }
 }
 
@@ -127,10 +139,57 @@ fn add([count, size]: &mut [u64; 2], more: usize) {
 }
 
 impl Tally {
+    /// The same, with sites of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Tally<String> {
+        let crossing = |Crossing { direction, site, count, bytes }: Crossing| Crossing {
+            direction,
+            site: site.to_owned(),
+            count,
+            bytes,
+        };
+        let launch = |Launch { site, count, elements }: Launch| Launch { site: site.to_owned(), count, elements };
+        Tally {
+            crossings: self.crossings.into_iter().map(crossing).collect(),
+            launches: self.launches.into_iter().map(launch).collect(),
+        }
+    }
+}
+
+impl Tally<String> {
+    /// Adds what another run has counted.
+    pub fn add(&mut self, other: &Self) {
+        for more in &other.crossings {
+            let same = |sum: &&mut Crossing<String>| sum.direction == more.direction && sum.site == more.site;
+            match self.crossings.iter_mut().find(same) {
+                Some(sum) => {
+                    sum.count = sum.count.saturating_add(more.count);
+                    sum.bytes = sum.bytes.saturating_add(more.bytes);
+                }
+                None => self.crossings.push(more.clone()),
+            }
+        }
+        for more in &other.launches {
+            match self.launches.iter_mut().find(|sum| sum.site == more.site) {
+                Some(sum) => {
+                    sum.count = sum.count.saturating_add(more.count);
+                    sum.elements = sum.elements.saturating_add(more.elements);
+                }
+                None => self.launches.push(more.clone()),
+            }
+        }
+        self.crossings.sort_by_key(|crossing| std::cmp::Reverse(crossing.count));
+        self.launches.sort_by_key(|launch| std::cmp::Reverse(launch.count));
+    }
+}
+
+impl<S> Tally<S> {
     /// Number and bytes of all crossings in one direction.
     pub fn total(&self, direction: Direction) -> (u64, u64) {
         let these = self.crossings.iter().filter(|crossing| crossing.direction == direction);
-        these.fold((0, 0), |(count, bytes), crossing| (count + crossing.count, bytes + crossing.bytes))
+        these.fold((0, 0), |(count, bytes), crossing| {
+            (count.saturating_add(crossing.count), bytes.saturating_add(crossing.bytes))
+        })
     }
 }
 
@@ -161,5 +220,34 @@ mod tests {
         ledger.cross(Direction::Up, "x", 1);
         ledger.launch("x", 1);
         assert_eq!(ledger.tally(), None);
+        assert_eq!(ledger.take(), None);
+    }
+
+    #[test]
+    fn what_is_taken_is_counted_once_and_sums_are_by_site() {
+        let ledger = Ledger::counting();
+        ledger.cross(Direction::Up, "features", 100);
+        ledger.cross(Direction::Up, "losses", 1);
+        ledger.launch("training", 5);
+        let mut sum = ledger.take().unwrap().into_owned();
+        assert_eq!(ledger.tally(), Some(Tally::default()));
+        for _ in 0..2 {
+            ledger.cross(Direction::Up, "losses", 10);
+            ledger.cross(Direction::Down, "losses", 7);
+            ledger.launch("training", 6);
+        }
+        let second = ledger.take().unwrap().into_owned();
+        sum.add(&second);
+        let crossing =
+            |direction, site: &str, count, bytes| Crossing { direction, site: site.to_owned(), count, bytes };
+        let expected = [
+            crossing(Direction::Up, "losses", 3, 21),
+            crossing(Direction::Down, "losses", 2, 14),
+            crossing(Direction::Up, "features", 1, 100),
+        ];
+        assert_eq!(sum.crossings, expected);
+        assert_eq!(sum.launches, [Launch { site: "training".to_owned(), count: 3, elements: 17 }]);
+        let json = serde_json::to_string(&sum).unwrap();
+        assert_eq!(serde_json::from_str::<Tally<String>>(&json).unwrap(), sum);
     }
 }

@@ -1,5 +1,7 @@
 //! What crossed the bus.
 
+use std::fmt::Display;
+
 use pipeline::{
     ledger::{Crossing, Direction, Launch, Tally},
     units::float,
@@ -8,7 +10,7 @@ use pipeline::{
 use super::table::{Table, count, scaled};
 
 /// Two tables: crossings with a total for each direction, and launches.
-pub(crate) fn text(tally: &Tally) -> String {
+pub(crate) fn text<S: Display>(tally: &Tally<S>) -> String {
     let words = |words: [&str; 2]| words.map(str::to_owned);
     let mut table = Table::default();
     table.row("crossings of the bus", words(["count", "bytes"]));

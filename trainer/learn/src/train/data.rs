@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use golden::{CscGraph, NodeId};
 use tch::{Device, Tensor};
 
-use super::TrainError;
+use super::{DataIdentity, TrainError};
 use crate::{
     sage,
     torch::{Torch, TorchAccelerator},
@@ -15,22 +15,25 @@ use golden_files::memory::Gigabytes;
 use pipeline::ledger::Direction;
 
 /// A data set whose features and labels are tensors.
+///
+/// Its parts cannot be changed, so that it stays the one of its identity.
 #[derive(Debug)]
 pub struct Data {
     /// The graph.
-    pub graph: Arc<CscGraph>,
+    pub(super) graph: Arc<CscGraph>,
     /// Float32 `[nodes, columns]`.
-    pub features: Tensor,
+    pub(super) features: Tensor,
     /// Int64 `[nodes]`.
-    pub labels: Tensor,
+    pub(super) labels: Tensor,
     /// How many classes there are.
-    pub classes: usize,
+    pub(super) classes: usize,
     /// The nodes to train with.
-    pub train: Vec<NodeId>,
+    pub(super) train: Vec<NodeId>,
     /// The nodes to choose a model by, int64.
-    pub valid: Tensor,
+    pub(super) valid: Tensor,
     /// The nodes to judge it by, int64.
-    pub test: Tensor,
+    pub(super) test: Tensor,
+    identity: DataIdentity,
 }
 
 impl Data {
@@ -55,8 +58,10 @@ impl Data {
             let needed = elements * size_of::<f32>() as u64 + size_of_val(&*labels) as u64;
             fits(needed, free, path, || accelerator.describe())?;
         }
-        let shape = [features.rows() as i64, features.columns() as i64];
         let features = features.dense(path)?;
+        let shape = [features.rows(), features.columns()];
+        let identity = DataIdentity::of(&graph, (shape, features.values()), (&labels, classes), &splits);
+        let shape = shape.map(|length| length as i64);
         let ids = |nodes: &[NodeId]| nodes.iter().map(|node| i64::from(node.get())).collect::<Vec<_>>();
         let upload = |site, tensor: Tensor| {
             accelerator.ledger().cross(Direction::Up, site, tensor.numel() * tensor.kind().elt_size_in_bytes());
@@ -70,7 +75,12 @@ impl Data {
                 upload("nodes to evaluate", Tensor::f_from_slice(&ids(&splits.test))?)?,
             ])
         })??;
-        Ok(Self { graph, features, labels, classes, train: splits.train, valid, test })
+        Ok(Self { graph, features, labels, classes, train: splits.train, valid, test, identity })
+    }
+
+    /// The data set by its content.
+    pub fn identity(&self) -> &DataIdentity {
+        &self.identity
     }
 
     /// Numbers that are known of each node.

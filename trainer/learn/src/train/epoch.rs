@@ -7,7 +7,7 @@ use hw::{SLRS, Slr};
 use rand_chacha::rand_core::Rng;
 use tch::{Kind, Tensor};
 
-use super::{Data, Performance, Settings, State, TrainError};
+use super::{Data, Figures, Settings, State, TrainError};
 use crate::{
     sage,
     sage::{Sampled, fast, slot},
@@ -39,7 +39,7 @@ impl Epoch<'_> {
         torch: &Torch<A>,
         losses: &A::Buffer,
         state: &mut State,
-        performance: &mut Performance,
+        figures: &mut Figures,
         progress: &dyn Progress,
     ) -> Result<f64, TrainError> {
         let &Self { number, data, settings } = self;
@@ -64,14 +64,14 @@ impl Epoch<'_> {
                         let loss = losses.f_get(iteration as i64 * SLRS as i64 + slr.index() as i64)?;
                         self.step(&sub, state, loss)
                     })??;
-                    performance.add(held.filled);
+                    figures.count(held.filled);
                 }
                 Ok::<_, TrainError>(())
             })?;
             progress.report(&name, iteration + 1, iterations as u64);
         }
-        performance.pipeline.add(&pipeline.finish()?);
-        performance.epochs += 1;
+        figures.pipeline.add(&pipeline.finish()?);
+        figures.epochs += 1;
 
         let losses = torch.accelerator().download(torch.stream(), "losses", losses, all)?;
         let losses: Vec<f32> = losses.into_iter().map(|bits| f32::from_bits(bits.cast_unsigned())).collect();

@@ -93,9 +93,6 @@ pub enum TrainError {
     /// A result cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// There are no epochs.
-    #[error("there is nothing to train: no epoch is left")]
-    Nothing,
     /// libtorch cannot do what it is asked for.
     #[error("libtorch: {0}")]
     Torch(String),

@@ -7,15 +7,23 @@
 //!
 //! A seed and a data set fix everything on one machine with one number of threads: the order of nodes, the sub-graphs, the
 //! first weights, and dropout; whichever back end samples, and whether or not training was interrupted at a checkpoint.
+//!
+//! A run goes on with its own data set and settings alone, which are known by their content: see the module `identity`, and
+//! `kept` for what may change. It may have several sessions; what is reported is the run, and each of its sessions.
 
 #![allow(clippy::cast_possible_wrap, reason = "libtorch counts in i64, and nothing is that large")]
 
 mod checkpoint;
 mod data;
+mod digest;
 mod epoch;
 mod error;
+mod history;
+mod identity;
+mod kept;
 mod output;
 mod performance;
+mod sealed;
 mod settings;
 
 use std::{sync::Arc, time::Instant};
@@ -26,22 +34,25 @@ use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
 use crate::{
-    sage,
-    sage::{Adam, Model, infer},
+    sage::{self, Adam, Model, infer},
     torch::{Lent, Torch, TorchAccelerator},
 };
+use checkpoint::{Checkpoints, Resumed};
 use epoch::Epoch;
 use golden_files::memory;
+use identity::Identity;
 use pipeline::{
     Pipeline, PipelineOptions, Transport,
-    ledger::{Direction, Ledger},
+    ledger::{Direction, Ledger, Tally},
 };
 
 pub use data::Data;
+pub use digest::Digest;
 pub use error::TrainError;
+pub use identity::DataIdentity;
 pub use output::{Output, Presence};
-pub use performance::Performance;
-pub use settings::{Changes, Settings};
+pub use performance::{Figures, Performance, Session};
+pub use settings::Settings;
 
 /// One line of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,10 +82,14 @@ pub struct Outcome {
     /// The epoch whose weights are best by the nodes to choose by: the first of several, and the last epoch if there are no
     /// such nodes.
     pub best: Record,
-    /// What it took.
+    /// What it took, in all sessions.
     pub performance: Performance,
     /// The model as the last epoch has left it.
     pub model: Model,
+    /// Whether this session had anything to do: of a run that was complete no file is changed.
+    pub worked: bool,
+    /// What was put right before training went on, in sentences.
+    pub repaired: Vec<String>,
 }
 
 /// What training remembers from one epoch to the next.
@@ -92,6 +107,9 @@ struct State {
 ///
 /// # Errors
 /// What cannot be trained with, read or written; a failing back end; a loss that is not finite.
+///
+/// # Panics
+/// Never: the last epoch is evaluated, and there is at least one.
 pub fn run<A: TorchAccelerator>(
     device: &Arc<dyn SamplerDevice>,
     torch: &Torch<A>,
@@ -109,40 +127,116 @@ pub fn run<A: TorchAccelerator>(
     }
     let ledger = accelerator.ledger();
     let mut state = torch.compute("the first parameters", [], |[]| State::new(data, settings, ledger))??;
-    if let Some(output) = output.filter(|output| output.resumes()) {
-        torch.compute("resuming", [], |[]| checkpoint::resume(output, settings, data, &mut state, ledger))??;
+    let mut checkpoints = output.map(|output| Checkpoints::new(output, data, settings, ledger));
+    let mut resumed = Resumed::default();
+    if let (Some(checkpoints), Some(true)) = (&mut checkpoints, output.map(Output::resumes)) {
+        resumed = torch.compute("resuming", [], |[]| checkpoints.resume(settings, data, &mut state))??;
     }
-    device.load_graph(&data.graph, progress)?;
-    let options = PipelineOptions {
-        transport: transport.clone(),
-        capacity: settings.capacity(data),
-        timeout: None,
-        poison: false,
+    let begun = state.history.len() as u64;
+    let session = Session {
+        first_epoch: begun + 1,
+        backend: device.capabilities().backend.to_owned(),
+        accelerator: accelerator.properties()?,
+        threads: tch::get_num_threads(),
+        slots: transport.slots,
+        sink: transport.sink.map(|sink| sink.to_string()),
+        settings: kept::free(settings),
+        // Before the first checkpoint nothing is done.
+        before: Some(Figures::default()),
+        ..Session::default()
     };
-    let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
-    let losses = accelerator.allocate("losses".to_owned(), Epoch::losses(data, settings))?;
-    output.map_or(Ok(()), Output::begin)?;
-    let mut performance = Performance::new(device.capabilities().backend, accelerator.properties()?);
-    for number in state.history.len() as u64..settings.epochs {
-        let epoch = Epoch { number, data, settings };
-        let loss = epoch.train(&pipeline, torch, &losses, &mut state, &mut performance, progress)?;
-        let done = number + 1;
-        let evaluated = done == settings.epochs || done.is_multiple_of(settings.eval_every);
-        let begin = Instant::now();
-        let accuracy = evaluated.then(|| accuracy(&state.model, data, torch)).transpose()?;
-        performance.evaluation += begin.elapsed();
-        let better = state.enter(Record { epoch: done, loss, accuracy });
-        let remembered = evaluated || settings.checkpoint_every.is_some_and(|every| done.is_multiple_of(every));
-        if let Some(output) = output.filter(|_| remembered) {
-            torch.compute("checkpoint", [], |[]| checkpoint::write(output, settings, &state, better, ledger))??;
+    let run = Identity::new(data, settings).run();
+    let mut work = Work { data, settings, torch, checkpoints, state, run, resumed, session };
+    let repaired;
+    // The last epoch of a run is evaluated, and it may not have been while there were to be more of them.
+    let mut unevaluated = false;
+    if begun < settings.epochs {
+        device.load_graph(&data.graph, progress)?;
+        let options = PipelineOptions {
+            transport: transport.clone(),
+            capacity: settings.capacity(data),
+            timeout: None,
+            poison: false,
+        };
+        let pipeline = Pipeline::new(Arc::clone(device), Arc::clone(accelerator), &options)?;
+        work.session.sink = Some(pipeline.sink().to_string());
+        let losses = accelerator.allocate("losses".to_owned(), Epoch::losses(data, settings))?;
+        output.map_or(Ok(()), Output::begin)?;
+        repaired = work.repair()?;
+        for number in begun..settings.epochs {
+            let epoch = Epoch { number, data, settings };
+            let figures = &mut work.session.figures;
+            let loss = epoch.train(&pipeline, torch, &losses, &mut work.state, figures, progress)?;
+            work.conclude(number + 1, loss)?;
+        }
+    } else {
+        repaired = work.repair()?;
+        if let Some(Record { epoch, loss, .. }) = work.state.history.pop_if(|record| record.accuracy.is_none()) {
+            unevaluated = true;
+            work.conclude(epoch, loss)?;
         }
     }
-    performance.transfers = ledger.tally();
-    if let Some(output) = output {
-        output.write_performance(&performance)?;
+    let worked = begun < settings.epochs || unevaluated;
+    let performance = if worked { work.end()? } else { Performance::of(run, work.resumed.sessions) };
+    let State { model, history, best, .. } = work.state;
+    let best = best.expect("the last epoch was evaluated");
+    Ok(Outcome { history, best, performance, model, worked, repaired })
+}
+
+/// A run at work.
+struct Work<'a, A: TorchAccelerator> {
+    data: &'a Data,
+    settings: &'a Settings,
+    torch: &'a Torch<A>,
+    checkpoints: Option<Checkpoints<'a>>,
+    state: State,
+    run: Digest,
+    /// What it goes on from.
+    resumed: Resumed,
+    session: Session,
+}
+
+impl<A: TorchAccelerator> Work<'_, A> {
+    /// What all sessions took until now.
+    fn performance(&self) -> Performance {
+        Performance::of(self.run, self.resumed.sessions.iter().chain([&self.session]).cloned().collect())
     }
-    let State { model, history, best, .. } = state;
-    Ok(Outcome { best: best.ok_or(TrainError::Nothing)?, history, performance, model })
+
+    /// Puts right what an earlier session has left.
+    fn repair(&self) -> Result<Vec<String>, TrainError> {
+        self.checkpoints.as_ref().map_or(Ok(Vec::new()), |checkpoints| checkpoints.repair(&self.resumed, &self.state))
+    }
+
+    /// Does what is due after an epoch, counted from 1: evaluation, checkpoint, or neither.
+    fn conclude(&mut self, epoch: u64, loss: f64) -> Result<(), TrainError> {
+        let &mut Self { data, settings, torch, .. } = self;
+        let evaluated = epoch == settings.epochs || epoch.is_multiple_of(settings.eval_every);
+        let begin = Instant::now();
+        let accuracy = evaluated.then(|| accuracy(&self.state.model, data, torch)).transpose()?;
+        self.session.figures.evaluation += begin.elapsed();
+        let better = self.state.enter(Record { epoch, loss, accuracy });
+        if !evaluated && !settings.checkpoint_every.is_some_and(|every| epoch.is_multiple_of(every)) {
+            return Ok(());
+        }
+        self.session.figures.transfers = torch.accelerator().ledger().tally().map(Tally::into_owned);
+        let performance = self.performance();
+        if let Some(checkpoints) = &mut self.checkpoints {
+            torch.compute("checkpoint", [], |[]| checkpoints.write(&self.state, &performance, better))??;
+            self.session.before = Some(self.session.figures.clone());
+        }
+        Ok(())
+    }
+
+    /// The session is over: what it took is complete.
+    fn end(&mut self) -> Result<Performance, TrainError> {
+        self.session.before = None;
+        self.session.figures.transfers = self.torch.accelerator().ledger().take().map(Tally::into_owned);
+        let performance = self.performance();
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.write_performance(&performance)?;
+        }
+        Ok(performance)
+    }
 }
 
 impl State {

@@ -1,23 +1,19 @@
 //! The folder for results.
 
 use std::{
-    fmt::Write as _,
-    fs::{self, File, TryLockError},
+    fs::{self, DirEntry, File, TryLockError},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
-use golden_files::{
-    write,
-    write::{Out, WriteProblem},
-};
+use golden_files::write::{self, WriteProblem};
 
-use super::{Accuracy, Performance, Record, TrainError};
+use super::TrainError;
 
-const HISTORY: &str = "history.csv";
-const PERFORMANCE: &str = "performance.json";
-const BEST: &str = "best.safetensors";
-const LAST: &str = "last.safetensors";
+pub(super) const HISTORY: &str = "history.csv";
+pub(super) const PERFORMANCE: &str = "performance.json";
+pub(super) const BEST: &str = "best.safetensors";
+pub(super) const LAST: &str = "last.safetensors";
 
 /// What is done with a folder that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +24,18 @@ pub enum Presence {
     Overwrite,
     /// Training goes on from them.
     Resume,
+    /// Training goes on from them if there are any, and else begins. There may be what a first checkpoint leaves whose process
+    /// has ended before it was complete.
+    ResumeOrBegin,
 }
 
-/// The folder for results: `history.csv` (a line for each epoch), `performance.json`, `best.safetensors` (the parameters of
-/// the best epoch) and `last.safetensors` (those of the last one that had a checkpoint, and the optimizer).
+/// The folder for results: `history.csv` (a line for each epoch), `performance.json` (what all sessions of the run took),
+/// `best.safetensors` (the parameters of the best epoch) and `last.safetensors` (those of the last one that had a checkpoint,
+/// and the optimizer).
 ///
-/// Each file appears whole. The folder is one run's at a time, as far as its file system knows locks. The parameters have the names that a PyTorch module of PyTorch Geometric's `SAGEConv` has.
+/// Each file appears whole, and all belong to one run (see the module `checkpoint`). The folder is one process's at a time, as
+/// far as its file system knows locks. The parameters have the names that a `PyTorch` module of `PyTorch` Geometric's
+/// `SAGEConv` has.
 #[derive(Debug)]
 pub struct Output {
     folder: PathBuf,
@@ -54,17 +56,27 @@ impl Output {
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(TrainError::InUse(folder.to_owned()));
         }
-        let empty = fs::read_dir(folder).map_err(at)?.next().is_none();
-        match presence {
-            Presence::Refuse if !empty => return Err(TrainError::NotEmpty(folder.to_owned())),
-            Presence::Resume if !Self::can_resume(folder) => {
-                let instead = if empty { "leave --resume away" } else { "give --overwrite instead of --resume" };
-                let problem = format!("there is no {LAST} to go on from; {instead} to begin");
-                return Err(TrainError::Resume { path: folder.to_owned(), problem });
+        let files: Vec<DirEntry> = fs::read_dir(folder).and_then(Iterator::collect).map_err(at)?;
+        let refused = |problem| Err(TrainError::Resume { path: folder.to_owned(), problem });
+        let nothing = format!("there is no {LAST} to go on from");
+        let presence = match presence {
+            Presence::Refuse if !files.is_empty() => return Err(TrainError::NotEmpty(folder.to_owned())),
+            Presence::Resume | Presence::ResumeOrBegin if Self::can_resume(folder) => Presence::Resume,
+            Presence::Resume => {
+                let instead =
+                    if files.is_empty() { "leave --resume away" } else { "give --overwrite instead of --resume" };
+                return refused(format!("{nothing}; {instead} to begin"));
             }
-            _ => {}
-        }
+            Presence::ResumeOrBegin if files.iter().all(is_of_first_checkpoint) => Presence::Overwrite,
+            Presence::ResumeOrBegin => return refused(format!("{nothing}; empty the folder, and this run begins")),
+            presence => presence,
+        };
         Ok(Self { folder: folder.to_owned(), presence, _lock: lock })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Whether a folder has what training can go on from.
@@ -82,7 +94,8 @@ impl Output {
         if self.presence != Presence::Overwrite {
             return Ok(());
         }
-        for path in [HISTORY, PERFORMANCE, BEST, LAST].map(|name| self.folder.join(name)) {
+        // First the one without which the others are nothing to go on from.
+        for path in [LAST, BEST, PERFORMANCE, HISTORY].map(|name| self.path(name)) {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(WriteProblem::Write { error }.at(&path).into());
@@ -93,79 +106,20 @@ impl Output {
         Ok(())
     }
 
-    pub(super) fn last(&self) -> PathBuf {
-        self.folder.join(LAST)
+    /// Where a file is.
+    pub(super) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.folder.join(name)
     }
 
-    pub(super) fn best(&self) -> PathBuf {
-        self.folder.join(BEST)
-    }
-
-    pub(super) fn write_history(&self, history: &[Record]) -> Result<(), TrainError> {
-        let mut lines = String::from("epoch,loss,valid_accuracy,test_accuracy\n");
-        for Record { epoch, loss, accuracy } in history {
-            let cell = |part: Option<f64>| part.map(|part| part.to_string()).unwrap_or_default();
-            let [valid, test] = [accuracy.and_then(|a| a.valid), accuracy.and_then(|a| a.test)].map(cell);
-            // Writing to a string cannot fail.
-            let _ = writeln!(lines, "{epoch},{loss},{valid},{test}");
-        }
-        self.write(HISTORY, "the history", |out| out.write_all(lines.as_bytes()))
-    }
-
-    /// The first `epochs` lines of the history.
-    pub(super) fn read_history(&self, epochs: u64) -> Result<Vec<Record>, TrainError> {
-        let path = self.folder.join(HISTORY);
-        let wrong = |problem: String| TrainError::Resume { path: path.clone(), problem };
-        let text = fs::read_to_string(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        let mut history = Vec::new();
-        for (line, epoch) in text.lines().skip(1).take(epochs as usize).zip(1..) {
-            let record = record(line, epoch);
-            history.push(record.ok_or_else(|| wrong(format!("line {} is not that of epoch {epoch}", epoch + 1)))?);
-        }
-        if history.len() as u64 != epochs {
-            return Err(wrong(format!("it ends with epoch {}, and {LAST} is of epoch {epochs}", history.len())));
-        }
-        Ok(history)
-    }
-
-    pub(super) fn write_performance(&self, performance: &Performance) -> Result<(), TrainError> {
-        self.write(PERFORMANCE, "the performance", |out| Ok(serde_json::to_writer_pretty(out, performance)?))
-    }
-
-    fn write(
-        &self,
-        name: &str,
-        what: &'static str,
-        content: impl FnOnce(&mut Out) -> io::Result<()>,
-    ) -> Result<(), TrainError> {
-        Ok(write::file(&self.folder.join(name), what, true, content)?)
+    /// Puts a file in its place; `what` names it in an error.
+    pub(super) fn write(&self, name: &str, what: &'static str, bytes: &[u8]) -> Result<(), TrainError> {
+        Ok(write::file(&self.path(name), what, true, |out| out.write_all(bytes))?)
     }
 }
 
-/// Reads a line of the history.
-fn record(line: &str, epoch: u64) -> Option<Record> {
-    let cells: Vec<_> = line.split(',').collect();
-    let &[number, loss, valid, test] = &cells[..] else { return None };
-    let cell = |text: &str| if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
-    let (valid, test) = (cell(valid)?, cell(test)?);
-    let accuracy = (valid.is_some() || test.is_some()).then_some(Accuracy { valid, test });
-    let record = Record { epoch: number.parse().ok()?, loss: loss.parse().ok()?, accuracy };
-    (record.epoch == epoch).then_some(record)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_the_history() {
-        let accuracy = |valid, test| Some(Accuracy { valid, test });
-        let read = |line: &str| record(line, 3).map(|record| (record.loss, record.accuracy));
-        assert_eq!(read("3,1.5,0.25,0.30000000000000004"), Some((1.5, accuracy(Some(0.25), Some(0.1 + 0.2)))));
-        assert_eq!(read("3,1.5,,0.5"), Some((1.5, accuracy(None, Some(0.5)))));
-        assert_eq!(read("3,1.5,,"), Some((1.5, None)));
-        for line in ["", "3", "4,1.5,,", "3,x,,", "3,1.5,x,", "3,1.5,,,"] {
-            assert_eq!(read(line), None, "{line}");
-        }
-    }
+/// Whether a first checkpoint writes this file before there is something to go on from, or had begun to write it.
+fn is_of_first_checkpoint(file: &DirEntry) -> bool {
+    let name = file.file_name();
+    let name = name.to_string_lossy();
+    [HISTORY, PERFORMANCE].contains(&&*name) || name.starts_with('.') && name.ends_with(".part")
 }

@@ -9,36 +9,66 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{Data, TrainError};
 use golden_files::memory::Gigabytes;
 
-/// How to train. A file of settings has the same names, with dashes.
+/// How to train.
+///
+/// This is the one list of settings. A file of settings (TOML) has their names, with dashes; so have the record of a run and,
+/// with feature `clap`, the options of the command line, whose help is what is said here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::Args), command(next_help_heading = "Settings"))]
 pub struct Settings {
-    /// Layers, and hops of each sub-graph.
+    /// Layers, and hops of each sub-graph; as many as fan-outs, if several of these are given without it
+    #[cfg_attr(feature = "clap", arg(long, value_name = "L"))]
     pub layers: usize,
-    /// Neighbours to draw for each node, hop by hop from the seed nodes; one alone is for every hop.
+    /// Neighbours to draw for each node, hop by hop from the seed nodes, or one number for all hops; 'all' or -1 for all
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "F1,F2,...")
+    )]
     #[serde(serialize_with = "write_fanouts", deserialize_with = "read_fanouts")]
     pub fanouts: Vec<Fanout>,
-    /// Columns of what one layer passes on to the next.
+    /// Columns of what one layer passes on to the next
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub hidden: usize,
-    /// Probability with which each of these is left out in training.
+    /// Probability with which each of these is left out in training
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P"))]
     pub dropout: f64,
-    /// Learning rate.
+    /// Learning rate of Adam
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RATE"))]
     pub lr: f64,
-    /// Weight decay.
+    /// Weight decay
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DECAY"))]
     pub weight_decay: f64,
-    /// Layers, from the first, whose parameters decay; `None` for all.
+    /// Layers, from the first, whose parameters decay [default: all]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "L"))]
     pub decay_layers: Option<usize>,
-    /// Seed nodes of a mini-batch.
+    /// Seed nodes of a mini-batch
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub batch_size: usize,
-    /// Seed of all random choices.
+    /// Seed of all random choices
+    #[cfg_attr(feature = "clap", arg(long, value_name = "U64"))]
     pub seed: u64,
-    /// Divide each node's features by their sum.
+    /// Divide each node's features by their sum
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            action = clap::ArgAction::Set,
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true",
+            value_name = "BOOL"
+        )
+    )]
     pub normalise_features: bool,
-    /// Epochs in all.
+    /// Epochs in all
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub epochs: u64,
-    /// Epochs from one evaluation, and checkpoint, to the next; the last epoch has one too.
+    /// Epochs from one evaluation, and checkpoint, to the next; the last epoch has one too
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub eval_every: u64,
-    /// Epochs from one checkpoint without evaluation to the next, if there are to be such.
+    /// Epochs from one checkpoint without evaluation to the next [default: there are checkpoints with evaluations alone]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub checkpoint_every: Option<u64>,
 }
 
@@ -62,64 +92,30 @@ impl Default for Settings {
     }
 }
 
-/// Settings of which only some are given: from a file, or from the command line. Their meaning is that of [`Settings`].
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "see Settings")]
-pub struct Changes {
-    /// As many as there are fan-outs, if several of these are given without it.
-    pub layers: Option<usize>,
-    #[serde(deserialize_with = "read_some_fanouts")]
-    pub fanouts: Option<Vec<Fanout>>,
-    pub hidden: Option<usize>,
-    pub dropout: Option<f64>,
-    pub lr: Option<f64>,
-    pub weight_decay: Option<f64>,
-    pub decay_layers: Option<usize>,
-    pub batch_size: Option<usize>,
-    pub seed: Option<u64>,
-    pub normalise_features: Option<bool>,
-    pub epochs: Option<u64>,
-    pub eval_every: Option<u64>,
-    pub checkpoint_every: Option<u64>,
-}
-
-impl Changes {
-    /// Reads a file of settings, in TOML.
+impl Settings {
+    /// Reads a file of settings, in TOML; what it does not name is as usual.
     ///
     /// # Errors
     /// [`TrainError::Config`].
     pub fn read(path: &Path) -> Result<Self, TrainError> {
         let wrong = |problem| TrainError::Config { path: path.to_owned(), problem };
         let text = fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        toml::from_str(&text).map_err(|error| {
+        let misread = |error: toml::de::Error| {
             let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let line = line.map_or_else(String::new, |line| format!("line {line}: "));
             wrong(format!("{line}{}", error.message().replace('\n', " ")))
-        })
+        };
+        let mut settings: Self = toml::from_str(&text).map_err(misread)?;
+        let names: toml::Table = toml::from_str(&text).map_err(misread)?;
+        settings.imply_layers(|name| names.contains_key(name));
+        Ok(settings)
     }
-}
 
-impl Settings {
-    /// Takes over what is given.
-    #[must_use]
-    pub fn with(self, changes: &Changes) -> Self {
-        let Changes { layers, fanouts, hidden, dropout, lr, weight_decay, batch_size, seed, .. } = changes;
-        let implied = fanouts.as_ref().map(Vec::len).filter(|&fanouts| fanouts > 1);
-        Self {
-            layers: layers.or(implied).unwrap_or(self.layers),
-            fanouts: fanouts.clone().unwrap_or(self.fanouts),
-            hidden: hidden.unwrap_or(self.hidden),
-            dropout: dropout.unwrap_or(self.dropout),
-            lr: lr.unwrap_or(self.lr),
-            weight_decay: weight_decay.unwrap_or(self.weight_decay),
-            decay_layers: changes.decay_layers.or(self.decay_layers),
-            batch_size: batch_size.unwrap_or(self.batch_size),
-            seed: seed.unwrap_or(self.seed),
-            normalise_features: changes.normalise_features.unwrap_or(self.normalise_features),
-            epochs: changes.epochs.unwrap_or(self.epochs),
-            eval_every: changes.eval_every.unwrap_or(self.eval_every),
-            checkpoint_every: changes.checkpoint_every.or(self.checkpoint_every),
+    /// Has as many layers as there are fan-outs, if several of these were given and no number of layers. `given` says whether
+    /// a setting was.
+    pub fn imply_layers(&mut self, given: impl Fn(&str) -> bool) {
+        if self.fanouts.len() > 1 && given("fanouts") && !given("layers") {
+            self.layers = self.fanouts.len();
         }
     }
 
@@ -213,21 +209,6 @@ impl Settings {
         );
         Err(TrainError::Setting { setting: "hidden", problem })
     }
-
-    /// The first setting in which another run differs that this one cannot go on from. There may be more epochs, and
-    /// another number of them between evaluations and checkpoints.
-    pub(super) fn differs(&self, other: &Self) -> Option<String> {
-        let values = |settings: &Self| match serde_json::to_value(settings) {
-            Ok(serde_json::Value::Object(values)) => values,
-            _ => serde_json::Map::new(),
-        };
-        let others = values(other);
-        values(self).into_iter().find_map(|(name, value)| {
-            let free = ["epochs", "eval-every", "checkpoint-every"].contains(&&*name);
-            let other = others.get(&name)?;
-            (!free && *other != value).then(|| format!("{name} is {other} there, and {value} here"))
-        })
-    }
 }
 
 fn write_fanouts<S: Serializer>(fanouts: &[Fanout], serializer: S) -> Result<S::Ok, S::Error> {
@@ -251,10 +232,6 @@ fn read_fanouts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Fanout
     written.into_iter().map(fanout).collect::<Result<_, _>>().map_err(de::Error::custom)
 }
 
-fn read_some_fanouts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Fanout>>, D::Error> {
-    read_fanouts(deserializer).map(Some)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,9 +239,8 @@ mod tests {
     fn read(text: &str) -> Result<Settings, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), text).unwrap();
-        let changes = Changes::read(file.path());
         let name = file.path().display().to_string();
-        changes.map(|changes| Settings::default().with(&changes)).map_err(|error| error.to_string().replace(&name, "F"))
+        Settings::read(file.path()).map_err(|error| error.to_string().replace(&name, "F"))
     }
 
     #[test]
@@ -274,20 +250,42 @@ mod tests {
         let fanouts = vec![Fanout::Count(25), Fanout::All];
         let expected = Settings { layers: 2, fanouts, lr: 0.01, normalise_features: true, ..Settings::default() };
         assert_eq!(settings, expected);
-        let flags = Changes { lr: Some(0.5), layers: Some(4), fanouts: Some(vec![Fanout::All]), ..Changes::default() };
-        let settings = settings.with(&flags);
-        assert_eq!((settings.lr, settings.fanouts()), (0.5, vec![Fanout::All; 4]));
+        assert_eq!(read("layers = 4\nfanouts = ['all']\n").unwrap().fanouts(), [Fanout::All; 4]);
+        let both = read("layers = 3\nfanouts = [1, 2]\n").unwrap().check().unwrap_err().to_string();
+        assert!(both.starts_with("fanouts: there are 2, but 3 layers; "), "{both}");
+    }
+
+    /// What a run records is a file of settings as well.
+    #[test]
+    fn what_is_recorded_is_read() {
+        let settings = Settings {
+            fanouts: vec![Fanout::All, Fanout::Count(5), Fanout::Count(0)],
+            lr: 0.1 + 0.2,
+            decay_layers: Some(1),
+            checkpoint_every: Some(2),
+            ..Settings::default()
+        };
+        assert_eq!(read(&toml::to_string(&settings).unwrap()), Ok(settings.clone()));
+        let json = serde_json::to_string(&settings).unwrap();
+        assert_eq!(serde_json::from_str::<Settings>(&json).unwrap(), settings);
     }
 
     #[test]
     fn a_file_with_something_else_is_refused_with_its_line() {
         let error = read("lr = 0.1\nlearning-rate = 3\n").unwrap_err();
-        assert!(error.starts_with("F: line 2: unknown field `learning-rate`"), "{error}");
+        assert!(
+            error.starts_with("F: line 2: unknown field `learning-rate`, expected one of `layers`, `fanouts`, "),
+            "{error}"
+        );
         let error = read("\nfanouts = ['few']\n").unwrap_err();
         assert!(error.starts_with("F: line 2: fan-out 'few' is not understood"), "{error}");
         let error = read("fanouts = [10, 2.5]\n").unwrap_err();
         assert!(error.starts_with("F: line 1: a fan-out is a whole number, 0 or more, or 'all'"), "{error}");
-        let error = Changes::read(Path::new("/nowhere/at.all")).unwrap_err().to_string();
+        let error = read("fanouts = 10\n").unwrap_err();
+        assert!(error.starts_with("F: line 1: invalid type: integer `10`, expected a sequence"), "{error}");
+        let error = read("hidden = 8\nhidden = 9\n").unwrap_err();
+        assert!(error.starts_with("F: line 2: duplicate key"), "{error}");
+        let error = Settings::read(Path::new("/nowhere/at.all")).unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/at.all: cannot be read"), "{error}");
     }
 
@@ -320,16 +318,5 @@ mod tests {
         for zero in zeros {
             assert!(refused(zero).ends_with("must be at least 1"));
         }
-    }
-
-    #[test]
-    fn a_run_goes_on_with_more_epochs_alone() {
-        let settings = Settings::default();
-        assert_eq!(
-            settings.differs(&Settings { epochs: 99, eval_every: 5, checkpoint_every: Some(2), ..settings.clone() }),
-            None
-        );
-        let difference = settings.differs(&Settings { lr: 0.5, ..settings.clone() }).unwrap();
-        assert_eq!(difference, "lr is 0.5 there, and 0.003 here");
     }
 }

@@ -6,6 +6,7 @@ mod accelerator;
 mod forward;
 #[cfg(feature = "cuda")]
 mod gpu;
+mod identity;
 mod optimizer;
 mod resume;
 mod support;

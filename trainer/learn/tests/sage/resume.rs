@@ -1,27 +1,54 @@
 //! Training that is interrupted and goes on, and the folder for its results.
+#![allow(unreachable_pub, reason = "shared by several modules of a test program")]
 
 use std::{fs, path::Path};
 
 use golden::Fanout;
-use learn::train::{Output, Presence, Settings, TrainError};
+use learn::train::{Outcome, Output, Presence, Settings, TrainError};
 
-use super::world::{TRAIN, World, alone, model, settings};
+use super::world::{World, alone, model, settings};
 
-fn files(folder: &Path) -> [Vec<u8>; 3] {
+/// The files of a run that are the same whenever it was interrupted.
+pub fn files(folder: &Path) -> [Vec<u8>; 3] {
     ["history.csv", "best.safetensors", "last.safetensors"].map(|name| fs::read(folder.join(name)).unwrap())
 }
 
-fn train(world: &World, name: &str, presence: Presence, settings: &Settings) -> Result<(), TrainError> {
+pub fn train(world: &World, name: &str, presence: Presence, settings: &Settings) -> Result<Outcome, TrainError> {
     let output = Output::open(&world.path(name), presence)?;
-    world.train(&model(), settings, Some(&output)).map(|_| ())
+    world.train(&model(), settings, Some(&output))
+}
+
+/// Begins a run in a folder, and stops it in an epoch.
+pub fn stop_in(world: &World, epoch: u64, settings: &Settings, name: &str, presence: Presence) {
+    let output = Output::open(&world.path(name), presence).unwrap();
+    let stopped = world.train_and_stop_in(epoch, settings, &output);
+    assert!(stopped.to_string().contains("stopped"), "{stopped}");
+}
+
+/// What `performance.json` says.
+pub fn performance(folder: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(folder.join("performance.json")).unwrap()).unwrap()
+}
+
+/// Name, content and time of last change of all files.
+fn everything(folder: &Path) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
+    let file = |file: Result<fs::DirEntry, std::io::Error>| {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read(&path).unwrap(), path.metadata().unwrap().modified().unwrap())
+    };
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(file).collect();
+    files.sort_unstable();
+    files
 }
 
 #[test]
 fn it_goes_on_bit_for_bit() {
     let _alone = alone();
     let world = World::new();
-    let of = |epochs| Settings { epochs, weight_decay: 1e-3, ..settings() };
-    train(&world, "whole", Presence::Refuse, &of(6)).unwrap();
+    // A rate that has all 17 digits.
+    let of = |epochs| Settings { epochs, weight_decay: 1e-3, lr: 0.1 / 3.0, ..settings() };
+    let whole = train(&world, "whole", Presence::Refuse, &of(6)).unwrap();
     train(&world, "parts", Presence::Refuse, &of(1)).unwrap();
     for epochs in [4, 4, 6] {
         train(&world, "parts", Presence::Resume, &of(epochs)).unwrap();
@@ -30,10 +57,62 @@ fn it_goes_on_bit_for_bit() {
     let history = fs::read_to_string(world.path("whole").join("history.csv")).unwrap();
     assert_eq!(history.lines().count(), 7);
     assert!(history.starts_with("epoch,loss,valid_accuracy,test_accuracy\n1,"), "{history}");
-    let performance = fs::read(world.path("parts").join("performance.json")).unwrap();
-    let performance: serde_json::Value = serde_json::from_slice(&performance).unwrap();
-    assert_eq!(performance["epochs"], 2);
-    assert_eq!(performance["backend"], "model");
+
+    // What it took is told of all sessions, and of each.
+    let parts = performance(&world.path("parts"));
+    assert_eq!(parts["backend"], "model");
+    assert_eq!((&parts["epochs"], &parts["minibatches"]), (&6.into(), &30.into()));
+    assert_eq!(parts["edges"], whole.performance.whole.edges);
+    let sessions = parts["sessions"].as_array().unwrap();
+    let epochs: Vec<_> = sessions.iter().map(|session| [&session["first_epoch"], &session["epochs"]]).collect();
+    assert_eq!(epochs, [[1, 1], [2, 3], [5, 2]]);
+    for figure in ["minibatches", "nodes", "edges"] {
+        let sum: u64 = sessions.iter().map(|session| session[figure].as_u64().unwrap()).sum();
+        assert_eq!(parts[figure], sum, "{figure}");
+    }
+    let wall: f64 = sessions.iter().map(|session| session["pipeline"]["wall"].as_f64().unwrap()).sum();
+    assert!((parts["pipeline"]["wall"].as_f64().unwrap() - wall).abs() < 1e-6, "{parts}");
+    assert!(sessions.iter().all(|session| session["settings"]["epochs"].is_u64() && session.get("before").is_none()));
+}
+
+#[test]
+fn nothing_is_changed_where_nothing_is_left_to_do() {
+    let _alone = alone();
+    let world = World::new();
+    let settings = Settings { epochs: 3, ..settings() };
+    let first = train(&world, "out", Presence::Refuse, &settings).unwrap();
+    assert!(first.worked);
+    let before = everything(&world.path("out"));
+    assert_eq!(before.len(), 4);
+    for presence in [Presence::Resume, Presence::ResumeOrBegin] {
+        let again = train(&world, "out", presence, &settings).unwrap();
+        assert!(!again.worked && again.repaired.is_empty());
+        assert_eq!(again.history, first.history);
+        assert_eq!(again.best, first.best);
+        assert_eq!(again.performance, first.performance);
+        assert_eq!(again.model.snapshot().unwrap(), first.model.snapshot().unwrap());
+        assert_eq!(everything(&world.path("out")), before);
+    }
+}
+
+#[test]
+fn a_session_that_is_interrupted_counts_with_its_whole_epochs() {
+    let _alone = alone();
+    let world = World::new();
+    let settings = Settings { epochs: 6, ..settings() };
+    stop_in(&world, 3, &settings, "out", Presence::Refuse);
+    let figures = |field: &str| performance(&world.path("out"))[field].clone();
+    assert_eq!((figures("epochs"), figures("minibatches")), (2.into(), 10.into()));
+    // One that ends in its first epoch leaves nothing.
+    let before = everything(&world.path("out"));
+    stop_in(&world, 3, &settings, "out", Presence::Resume);
+    assert_eq!(everything(&world.path("out")), before);
+    stop_in(&world, 5, &settings, "out", Presence::Resume);
+    assert_eq!((figures("epochs"), figures("minibatches")), (4.into(), 20.into()));
+    let done = train(&world, "out", Presence::Resume, &settings).unwrap();
+    let epochs: Vec<_> = done.performance.sessions.iter().map(|session| session.figures.epochs).collect();
+    assert_eq!(epochs, [2, 2, 2]);
+    assert_eq!(figures("epochs"), 6);
 }
 
 #[test]
@@ -44,13 +123,65 @@ fn a_checkpoint_needs_no_evaluation() {
     train(&world, "whole", Presence::Refuse, &of(7)).unwrap();
     // What a run leaves that ended after epoch 4: its checkpoint, and no evaluation.
     let fourth = world.path("fourth");
-    let stopped = world.train_and_stop_in(5, &of(7), &fourth);
-    assert!(stopped.to_string().contains("stopped"), "{stopped}");
+    stop_in(&world, 5, &of(7), "fourth", Presence::Refuse);
     let history = fs::read_to_string(fourth.join("history.csv")).unwrap();
     assert_eq!(history.lines().count(), 5, "{history}");
     assert!(!fourth.join("best.safetensors").exists());
     train(&world, "fourth", Presence::Resume, &of(7)).unwrap();
     assert_eq!(files(&fourth), files(&world.path("whole")));
+}
+
+/// A run is to end with the epoch that was last in its checkpoint, and that was not evaluated: it is, now.
+#[test]
+fn the_last_epoch_is_evaluated() {
+    let _alone = alone();
+    let world = World::new();
+    let of = |epochs| Settings { epochs, eval_every: 5, checkpoint_every: Some(2), ..settings() };
+    stop_in(&world, 5, &of(7), "out", Presence::Refuse);
+    let done = train(&world, "out", Presence::Resume, &of(4)).unwrap();
+    assert!(done.worked);
+    assert_eq!((done.best.epoch, done.history.len()), (4, 4));
+    train(&world, "whole", Presence::Refuse, &of(4)).unwrap();
+    assert_eq!(files(&world.path("out")), files(&world.path("whole")));
+    assert_eq!(performance(&world.path("out"))["epochs"], 4);
+    assert!(!train(&world, "out", Presence::Resume, &of(4)).unwrap().worked);
+}
+
+#[test]
+fn what_may_change_is_recorded() {
+    let _alone = alone();
+    let world = World::new();
+    let settings = Settings { epochs: 2, ..settings() };
+    train(&world, "out", Presence::Refuse, &settings).unwrap();
+    let more = Settings { epochs: 5, eval_every: 2, checkpoint_every: Some(1), ..settings };
+    train(&world, "out", Presence::Resume, &more).unwrap();
+    let sessions = performance(&world.path("out"))["sessions"].clone();
+    assert_eq!(sessions[0]["settings"], serde_json::json!({"epochs": 2, "eval-every": 1, "checkpoint-every": null}));
+    assert_eq!(sessions[1]["settings"], serde_json::json!({"epochs": 5, "eval-every": 2, "checkpoint-every": 1}));
+    for session in [&sessions[0], &sessions[1]] {
+        assert_eq!((&session["backend"], &session["slots"]), (&"model".into(), &2.into()));
+        assert_eq!(session["sink"], "in-place");
+        assert!(session["threads"].as_u64().unwrap() > 0 && session["accelerator"]["name"].is_string());
+    }
+}
+
+/// What crossed the bus for one training is not told of the next one.
+#[test]
+fn crossings_are_those_of_one_run() {
+    let _alone = alone();
+    let world = World::new();
+    let crossings = || {
+        let done = world.train(&model(), &settings(), None).unwrap();
+        done.performance.whole.transfers.unwrap().crossings
+    };
+    let (first, second) = (crossings(), crossings());
+    let losses = |crossings: &[pipeline::ledger::Crossing<String>]| {
+        crossings.iter().find(|crossing| crossing.site == "losses").unwrap().count
+    };
+    assert_eq!((losses(&first), losses(&second)), (2, 2));
+    // The data set went there once.
+    assert!(first.iter().any(|crossing| crossing.site == "features"));
+    assert!(second.iter().all(|crossing| crossing.site != "features"));
 }
 
 #[test]
@@ -91,6 +222,10 @@ fn a_folder_with_something_in_it_is_left_alone() {
         "OUT: there is no last.safetensors to go on from; give --overwrite instead of --resume to begin"
     );
     assert_eq!(
+        refusal(Presence::ResumeOrBegin, &settings()),
+        "OUT: there is no last.safetensors to go on from; empty the folder, and this run begins"
+    );
+    assert_eq!(
         refusal(Presence::Refuse, &settings()),
         "OUT: the folder is not empty; give --resume to go on with what is there, or --overwrite"
     );
@@ -101,14 +236,15 @@ fn a_folder_with_something_in_it_is_left_alone() {
     let other = refusal(Presence::Resume, &Settings { hidden: 17, ..settings() });
     assert_eq!(
         other,
-        "OUT/last.safetensors: training cannot go on with other settings: hidden is 16 there, and 17 here"
+        "OUT/last.safetensors: training cannot go on with other settings: hidden is 16 there, and 17 here, and the parameters \
+         have so many columns; give 16 again, or another folder for the results"
     );
     // What is refused before it begins has overwritten nothing.
-    let whole = files(&folder);
+    let whole = everything(&folder);
     refusal(Presence::Overwrite, &Settings { layers: 99, fanouts: vec![Fanout::All], ..settings() });
-    assert_eq!(files(&folder), whole);
+    assert_eq!(everything(&folder), whole);
     let fewer = refusal(Presence::Resume, &Settings { epochs: 1, ..settings() });
-    assert_eq!(fewer, "OUT/last.safetensors: 2 epochs are done already, and 1 are asked for");
+    assert_eq!(fewer, "OUT/last.safetensors: 2 epochs are done already, and 1 are asked for; give --epochs 2 or more");
 }
 
 #[test]
@@ -116,41 +252,10 @@ fn a_folder_is_one_runs_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let open = |presence| Output::open(folder.path(), presence);
     let first = open(Presence::Refuse).unwrap();
-    for presence in [Presence::Refuse, Presence::Overwrite, Presence::Resume] {
+    for presence in [Presence::Refuse, Presence::Overwrite, Presence::Resume, Presence::ResumeOrBegin] {
         let error = open(presence).unwrap_err();
         assert!(matches!(&error, TrainError::InUse(path) if path == folder.path()), "{error}");
     }
     drop(first);
     open(Presence::Overwrite).unwrap();
-}
-
-#[test]
-fn a_damaged_checkpoint_is_refused() {
-    let _alone = alone();
-    let world = World::new();
-    train(&world, "out", Presence::Refuse, &settings()).unwrap();
-    let [last, history] = ["last.safetensors", "history.csv"].map(|name| world.path("out").join(name));
-    let whole = fs::read(&last).unwrap();
-    let refusal = || train(&world, "out", Presence::Resume, &settings()).unwrap_err();
-    for damaged in [&whole[..whole.len() - 1], &whole[..20], b"", b"\0\0\0\0\0\0\0\0"] {
-        fs::write(&last, damaged).unwrap();
-        let error = refusal();
-        assert!(matches!(&error, TrainError::Resume { path, .. } if *path == last), "{error}");
-        assert!(!error.to_string().contains('\n'), "{error}");
-    }
-    fs::copy(world.path("out").join("best.safetensors"), &last).unwrap();
-    assert!(refusal().to_string().contains("it was written by another version of trisage"));
-
-    fs::write(&last, &whole).unwrap();
-    let mut other = World::new();
-    other.data.train.truncate(TRAIN / 2);
-    let output = Output::open(&world.path("out"), Presence::Resume).unwrap();
-    let error = other.train(&model(), &settings(), Some(&output)).unwrap_err().to_string();
-    assert!(error.contains("it is of 2 epochs in 10 steps, which on this data set are 6; "), "{error}");
-    drop(output);
-
-    fs::write(&history, "epoch,loss,valid_accuracy,test_accuracy\n1,0.5,,\n").unwrap();
-    assert!(refusal().to_string().ends_with("it ends with epoch 1, and last.safetensors is of epoch 2"));
-    fs::write(&history, "epoch,loss,valid_accuracy,test_accuracy\n1,0.5,,\n3,1,,\n").unwrap();
-    assert!(refusal().to_string().ends_with("line 3 is not that of epoch 2"));
 }

@@ -2,7 +2,7 @@
 #![allow(unreachable_pub, reason = "shared by several modules of a test program")]
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -12,7 +12,7 @@ use hw::SamplerDevice;
 use learn::{
     torch::{Torch, TorchAccelerator},
     train,
-    train::{Data, Outcome, Output, Presence, Settings, TrainError},
+    train::{Data, Outcome, Output, Settings, TrainError},
 };
 use pipeline::{Stop, Transport, accelerator::HostAccelerator, ledger::Ledger};
 use sim::model::{ModelOptions, SoftwareModel};
@@ -58,7 +58,7 @@ pub fn model() -> Arc<dyn SamplerDevice> {
 
 /// What trains, with its data.
 pub struct World<A: TorchAccelerator = HostAccelerator> {
-    pub data: Data,
+    data: Data,
     torch: Torch<A>,
     folder: TempDir,
 }
@@ -70,9 +70,19 @@ impl World {
     }
 }
 
+impl World {
+    /// On the processor, with the data set of a folder.
+    pub fn of(folder: TempDir) -> Self {
+        Self::with(HostAccelerator::new(Ledger::counting()), folder)
+    }
+}
+
 impl<A: TorchAccelerator> World<A> {
     pub fn on(accelerator: A) -> Self {
-        let folder = folder();
+        Self::with(accelerator, folder())
+    }
+
+    fn with(accelerator: A, folder: TempDir) -> Self {
         let torch = Torch::new(Arc::new(accelerator)).unwrap();
         let dataset = Dataset::load(folder.path(), &Silent).unwrap();
         let data = Data::new(dataset, folder.path(), false, &torch).unwrap();
@@ -96,7 +106,7 @@ impl<A: TorchAccelerator> World<A> {
 
 impl World {
     /// Trains until an epoch begins, counted from 1, and is stopped in it as by Ctrl-C.
-    pub fn train_and_stop_in(&self, epoch: u64, settings: &Settings, folder: &Path) -> TrainError {
+    pub fn train_and_stop_in(&self, epoch: u64, settings: &Settings, output: &Output) -> TrainError {
         struct StopIn(String, Stop);
         impl Progress for StopIn {
             fn report(&self, what: &str, _: u64, _: u64) {
@@ -105,9 +115,8 @@ impl World {
                 }
             }
         }
-        let output = Output::open(folder, Presence::Refuse).unwrap();
         let transport = Transport::default();
         let stop = StopIn(format!("epoch {epoch} "), transport.stop.clone());
-        train::run(&model(), &self.torch, &self.data, settings, &transport, Some(&output), &stop).unwrap_err()
+        train::run(&model(), &self.torch, &self.data, settings, &transport, Some(output), &stop).unwrap_err()
     }
 }

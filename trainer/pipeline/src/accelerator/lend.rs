@@ -4,7 +4,7 @@
 use std::{ffi::c_void, sync::Arc};
 
 use hw::HostMemory;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Accelerator, HostAccelerator, Result, check_length};
 
@@ -46,7 +46,7 @@ pub struct Lease<const N: usize> {
 }
 
 /// What an accelerator is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Properties {
     /// What it is, in a few words.
     pub name: String,

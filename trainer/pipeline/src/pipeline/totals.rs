@@ -3,42 +3,42 @@
 use std::{fmt, time::Duration};
 
 use hw::{SLRS, Slr};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::units::seconds;
+use crate::units::{read_seconds, seconds};
 
 /// Times of one SLR's producer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProducerTimes {
     /// Runs of the kernel; JSON: seconds, as all times.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub sampling: Duration,
     /// From the end of each run until the consumer could have read its results.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub transfer: Duration,
     /// Buffers were poisoned.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub poisoning: Duration,
     /// No slot was free.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub waiting: Duration,
 }
 
 /// Times of one start of a pipeline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Iterations that were released.
     pub iterations: u64,
     /// From the start until the last released slot was free.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub wall: Duration,
     /// The producers.
     pub slrs: [ProducerTimes; SLRS],
     /// From begin to release of each iteration, on the consumer's stream.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub consuming: Duration,
     /// The consumer waited for an iteration.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", deserialize_with = "read_seconds")]
     pub starved: Duration,
 }
 
@@ -55,17 +55,18 @@ pub struct Overlap {
 }
 
 impl Totals {
-    /// Adds what another start has taken.
+    /// Adds what another start has taken. What was read from a file may be as large as it likes.
     pub fn add(&mut self, other: &Self) {
-        self.iterations += other.iterations;
-        self.wall += other.wall;
-        self.consuming += other.consuming;
-        self.starved += other.starved;
+        let add = |sum: &mut Duration, more: Duration| *sum = sum.saturating_add(more);
+        self.iterations = self.iterations.saturating_add(other.iterations);
+        add(&mut self.wall, other.wall);
+        add(&mut self.consuming, other.consuming);
+        add(&mut self.starved, other.starved);
         for (times, more) in self.slrs.iter_mut().zip(&other.slrs) {
-            times.sampling += more.sampling;
-            times.transfer += more.transfer;
-            times.poisoning += more.poisoning;
-            times.waiting += more.waiting;
+            add(&mut times.sampling, more.sampling);
+            add(&mut times.transfer, more.transfer);
+            add(&mut times.poisoning, more.poisoning);
+            add(&mut times.waiting, more.waiting);
         }
     }
 
@@ -75,7 +76,7 @@ impl Totals {
         const TRANSFER: [&str; SLRS] = ["transfer, SLR0", "transfer, SLR1", "transfer, SLR2"];
         let mut stages = vec![("consuming", self.consuming)];
         for (slr, times) in Slr::ALL.into_iter().zip(&self.slrs) {
-            stages.push((SAMPLING[slr.index()], times.sampling + times.poisoning));
+            stages.push((SAMPLING[slr.index()], times.sampling.saturating_add(times.poisoning)));
             stages.push((TRANSFER[slr.index()], times.transfer));
         }
         stages
@@ -84,7 +85,7 @@ impl Totals {
     /// How well they overlapped; `None` if nothing was done.
     pub fn overlap(&self) -> Option<Overlap> {
         let stages = self.stages();
-        let sum: Duration = stages.iter().map(|(_, time)| *time).sum();
+        let sum = stages.iter().fold(Duration::ZERO, |sum, (_, time)| sum.saturating_add(*time));
         let &(longest, time) = stages.iter().max_by_key(|(_, time)| *time)?;
         if self.wall.is_zero() || time.is_zero() {
             return None;
