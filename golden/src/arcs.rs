@@ -2,7 +2,7 @@
 
 use crate::{
     graph::{CscGraph, GraphError},
-    id::NodeId,
+    id::{ID_MAX, NodeId},
 };
 
 impl CscGraph {
@@ -50,6 +50,19 @@ impl CscGraph {
         }
         indices.truncate(kept);
         indices.shrink_to_fit();
+        Self::new(indptr, indices)
+    }
+
+    /// The same graph with isolated nodes behind the last one, so that there are `nodes`, if it has fewer.
+    ///
+    /// # Errors
+    /// If that is more than [`ID_MAX`](crate::ID_MAX).
+    pub fn padded(self, nodes: usize) -> Result<Self, GraphError> {
+        let Self { mut indptr, indices } = self;
+        if nodes > ID_MAX as usize {
+            return Err(GraphError::TooLarge { what: "nodes", found: nodes as u64 });
+        }
+        indptr.resize(indptr.len().max(nodes + 1), indices.len() as u32);
         Self::new(indptr, indices)
     }
 
@@ -133,6 +146,13 @@ mod tests {
         let g = graph(4, &[(3, 1), (3, 1), (1, 3), (2, 2), (0, 1)]);
         assert_eq!(g.symmetrised().unwrap(), graph(4, &[(1, 0), (0, 1), (3, 1), (2, 2), (1, 3)]));
         assert_eq!(graph(0, &[]).symmetrised().unwrap(), graph(0, &[]));
+    }
+
+    #[test]
+    fn isolated_nodes_are_added_at_the_end() {
+        assert_eq!(graph(2, &[(1, 0)]).padded(4).unwrap(), graph(4, &[(1, 0)]));
+        assert_eq!(graph(2, &[(1, 0)]).padded(1).unwrap(), graph(2, &[(1, 0)]));
+        assert!(graph(2, &[]).padded(1 << 31).is_err());
     }
 
     #[test]

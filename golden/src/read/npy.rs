@@ -207,7 +207,10 @@ impl<'a> Npy<'a> {
     }
 
     /// The text of an array of no dimension that holds one byte string or one Unicode string.
-    pub(super) fn word(mut self) -> Result<String, ReadError> {
+    ///
+    /// # Errors
+    /// If it is another array, or the word is longer than 64 characters.
+    pub fn word(mut self) -> Result<String, ReadError> {
         let dtype = self.header.dtype.clone();
         let refused = |found: &str| Problem::Dtype { found: excerpt(found), accepted: "'|S3' and '<U3' (a word)" };
         let (kind, width) = dtype.split_at_checked(2).ok_or_else(|| self.error(refused(&dtype)))?;

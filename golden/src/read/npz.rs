@@ -122,12 +122,26 @@ impl Npz {
     /// # Errors
     /// If it is missing or is no array.
     pub fn member(&mut self, array: &'static str, accepted: &'static str) -> Result<Npy<'_>, ReadError> {
-        let name = format!("{array}.npy");
-        if self.archive.index_for_name(&name).is_none() {
+        if self.archive.index_for_name(&format!("{array}.npy")).is_none() {
             const SHOWN: usize = 8;
             let found = self.archive.file_names().flatten().take(SHOWN).map(Cow::into_owned).collect();
             return Err(Problem::NpzLacks { array, found, accepted }.at(&self.path));
         }
+        self.named(array)
+    }
+
+    /// The names of all arrays.
+    pub fn names(&self) -> Vec<String> {
+        let members = self.archive.file_names().flatten();
+        members.filter_map(|member| member.strip_suffix(".npy").map(str::to_owned)).collect()
+    }
+
+    /// The array of a name that it has.
+    ///
+    /// # Errors
+    /// If it is missing or is no array.
+    pub fn named(&mut self, array: &str) -> Result<Npy<'_>, ReadError> {
+        let name = format!("{array}.npy");
         let path = self.path.join(&name);
         match self.archive.by_name(&name) {
             Ok(member) => Npy::open(Source::member(member, path)),

@@ -35,15 +35,33 @@ pub(super) struct GraphArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ReadArgs {
-    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv or mtx
-    #[arg(long, value_name = "FORMAT")]
-    graph_format: Option<Format>,
+    #[command(flatten)]
+    format: FormatArgs,
     /// Add the reverse of every arc
     #[arg(long)]
     symmetrise: bool,
+}
+
+/// How the file of a graph is read.
+#[derive(Debug, Args)]
+pub(super) struct FormatArgs {
+    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv or mtx
+    #[arg(long, value_name = "FORMAT")]
+    graph_format: Option<Format>,
     /// Number of nodes of a text format, if the last ones have no edge
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
+}
+
+impl FormatArgs {
+    /// Each option, and whether it is given.
+    pub(super) fn given(&self) -> [(&'static str, bool); 2] {
+        [("--graph-format", self.graph_format.is_some()), ("--nodes", self.nodes.is_some())]
+    }
+
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions { format: self.graph_format, symmetrise: false, nodes: self.nodes }
+    }
 }
 
 impl GraphArgs {
@@ -66,15 +84,11 @@ impl ReadArgs {
         progress: &dyn Progress,
     ) -> Result<CscGraph, CliError> {
         let Some(spec) = name.to_str().filter(|name| name.starts_with(GraphSpec::PREFIX)) else {
-            let options = ReadOptions { format: self.graph_format, symmetrise: self.symmetrise, nodes: self.nodes };
+            let options = ReadOptions { symmetrise: self.symmetrise, ..self.format.options() };
             return Ok(read::graph(name.as_ref(), &options, progress)?);
         };
-        let foreign = [
-            ("--graph-format", self.graph_format.is_some()),
-            ("--symmetrise", self.symmetrise),
-            ("--nodes", self.nodes.is_some()),
-        ];
-        if let Some((option, _)) = foreign.into_iter().find(|&(_, given)| given) {
+        let mut given = self.format.given().into_iter().chain([("--symmetrise", self.symmetrise)]);
+        if let Some((option, _)) = given.find(|&(_, given)| given) {
             return Err(CliError::Usage(format!("{option} is for graphs in files; '{spec}' is generated")));
         }
         generate(argument, spec, progress)

@@ -1,0 +1,380 @@
+//! Arrays under names: those of a folder, or of one file that holds several.
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    array::{AnyArray, Array, NpyArray},
+    bundle::Bundle,
+    error::{DatasetError, Problem},
+    names::{self, KNOWN, Role},
+    python,
+    text::Reading,
+};
+
+/// Arrays whose names say what they hold.
+pub(super) struct Arrays {
+    /// The folder or the file.
+    path: PathBuf,
+    bundles: Vec<Bundle>,
+    entries: Vec<Entry>,
+    /// What has a name that says nothing.
+    others: Vec<String>,
+    /// Whether text counts, too.
+    text: bool,
+}
+
+struct Entry {
+    role: Role,
+    /// The file, or the array in a file.
+    name: String,
+    place: Place,
+    /// Whether it has been read.
+    taken: bool,
+}
+
+enum Place {
+    /// An `.npy`.
+    File(PathBuf),
+    /// Text.
+    Text(PathBuf, Reading),
+    /// An array of this name in one of the bundles.
+    Member { bundle: usize, array: String },
+}
+
+/// An array that is there.
+#[derive(Clone, Copy)]
+pub(super) struct Found(usize);
+
+/// Files, and arrays in files, that hold arrays of which nothing was read: their names within the folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread(Vec<String>);
+
+impl Arrays {
+    /// The arrays that lie in a folder.
+    pub(super) fn of_folder(path: &Path) -> Result<Self, DatasetError> {
+        let mut arrays = Self::none(path);
+        for file in files(path)? {
+            let name = file_name(&file);
+            let Some((stem, ending, compressed)) = split(&name) else {
+                arrays.others.extend(unread(&file, &name));
+                continue;
+            };
+            match names::role(&stem) {
+                Some(role) if ending == "npy" => arrays.enter(role, name, Place::File(file)),
+                role if (role.is_some() || names::is_split(&stem)) && !compressed => {
+                    match Bundle::open(&file, &ending)? {
+                        Some(bundle) => arrays.add(&file, bundle, role)?,
+                        None => arrays.others.extend(unread(&file, &name)),
+                    }
+                }
+                _ => arrays.others.extend(unread(&file, &name)),
+            }
+        }
+        arrays.others.extend(below(path));
+        Ok(arrays)
+    }
+
+    /// The parts of a split that lie in a folder, as arrays or as text that is read in a given way.
+    pub(super) fn of_split(path: &Path, reading: Reading) -> Result<Self, DatasetError> {
+        let mut arrays = Self::none(path);
+        arrays.text = true;
+        for file in files(path)? {
+            let name = file_name(&file);
+            let Some((stem, ending, compressed)) = split(&name) else { continue };
+            let role = names::role(&stem).filter(|role| matches!(role, Role::Part(..)));
+            match (role, ending.as_str()) {
+                (Some(role), "csv" | "tsv" | "txt") => arrays.enter(role, name, Place::Text(file, reading)),
+                (Some(role), "npy") => arrays.enter(role, name, Place::File(file)),
+                _ if (role.is_some() || names::is_split(&stem)) && !compressed => {
+                    if let Some(bundle) = Bundle::open(&file, &ending)? {
+                        arrays.add(&file, bundle, role)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(arrays)
+    }
+
+    /// The array in one file that is of such a role whatever its name is; `None` if the file is text.
+    pub(super) fn of_role(path: &Path, role: Role) -> Result<Option<Self>, DatasetError> {
+        let mut arrays = Self::none(path);
+        let name = file_name(path);
+        let (_, ending, _) = split(&name).unwrap_or_default();
+        if ending == "npy" {
+            arrays.enter(role, name, Place::File(path.to_owned()));
+        } else if let Some(bundle) = Bundle::open(path, &ending)? {
+            arrays.add(path, bundle, Some(role))?;
+        } else if let Some(found) = python::object(path) {
+            return Err(Problem::Object { found }.at(path));
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(arrays))
+    }
+
+    /// The arrays in one file.
+    pub(super) fn of_file(path: &Path) -> Result<Self, DatasetError> {
+        let mut arrays = Self::none(path);
+        let name = file_name(path);
+        let (stem, ending, _) = split(&name).unwrap_or_default();
+        if let Some(bundle) = Bundle::open(path, &ending)? {
+            arrays.add(path, bundle, names::role(&stem))?;
+            return Ok(arrays);
+        }
+        let accepted = "a file with several arrays: .npz, .pt or .safetensors";
+        Err(Problem::Unknown { found: "a file of another kind".to_owned(), accepted }.at(path))
+    }
+
+    fn none(path: &Path) -> Self {
+        let path = path.to_owned();
+        Self { path, bundles: Vec::new(), entries: Vec::new(), others: Vec::new(), text: false }
+    }
+
+    fn enter(&mut self, role: Role, name: String, place: Place) {
+        self.entries.push(Entry { role, name, place, taken: false });
+    }
+
+    /// Enters the arrays of a file; `role` is what the name of the file says.
+    fn add(&mut self, path: &Path, mut bundle: Bundle, role: Option<Role>) -> Result<(), DatasetError> {
+        let (file, arrays) = (file_name(path), bundle.names());
+        let alone = arrays.len() == 1;
+        for array in arrays {
+            let name = if array.is_empty() { file.clone() } else { format!("{file}/{array}") };
+            let meant = match (role, array.as_str()) {
+                (Some(role), "" | "arr_0") if alone => Some(role),
+                // Features as SciPy writes a sparse matrix.
+                (Some(Role::Features), "format") => match bundle.word(&array)? {
+                    Some(format) if format != "csr" => {
+                        let accepted = "csr (scipy.sparse.csr_matrix makes it)";
+                        let what = "the sparse features";
+                        return Err(Problem::Type { what, found: format, accepted }.at(path));
+                    }
+                    _ => continue,
+                },
+                (Some(Role::Features), piece) if names::piece(piece).is_some() => {
+                    names::piece(piece).map(Role::Sparse)
+                }
+                (_, array) => names::role(array),
+            };
+            match meant {
+                Some(role) => {
+                    let place = Place::Member { bundle: self.bundles.len(), array };
+                    self.enter(role, name, place);
+                }
+                None => self.others.push(name),
+            }
+        }
+        self.bundles.push(bundle);
+        Ok(())
+    }
+
+    /// The one array with such a role, which holds `what`.
+    pub(super) fn only(
+        &self,
+        what: &'static str,
+        wanted: impl Fn(Role) -> bool,
+    ) -> Result<Option<Found>, DatasetError> {
+        let mut there = (0..self.entries.len()).map(Found).filter(|&found| wanted(self.role(found)));
+        match (there.next(), there.next()) {
+            (Some(first), Some(second)) => {
+                let (first, second) = (self.name(first).to_owned(), self.name(second).to_owned());
+                Err(Problem::Ambiguous { what, first, second }.at(&self.path))
+            }
+            (first, _) => Ok(first),
+        }
+    }
+
+    pub(super) fn role(&self, found: Found) -> Role {
+        self.entries[found.0].role
+    }
+
+    /// The file, or the file and the name within it.
+    pub(super) fn name(&self, found: Found) -> &str {
+        &self.entries[found.0].name
+    }
+
+    /// The file with the lines of an array that is text, and how they are read.
+    pub(super) fn text(&self, found: Found) -> Option<(&Path, Reading)> {
+        match &self.entries[found.0].place {
+            Place::Text(path, reading) => Some((path, *reading)),
+            _ => None,
+        }
+    }
+
+    /// Opens an array, which is then no longer one of which nothing was read.
+    pub(super) fn open(&mut self, found: Found) -> Result<AnyArray<'_>, DatasetError> {
+        self.entries[found.0].taken = true;
+        self.look(found)
+    }
+
+    /// The extents of an array.
+    pub(super) fn shape(&mut self, found: Found) -> Result<Vec<u64>, DatasetError> {
+        Ok(self.look(found)?.shape().to_vec())
+    }
+
+    fn look(&mut self, found: Found) -> Result<AnyArray<'_>, DatasetError> {
+        match &self.entries[found.0].place {
+            // Text is read by whoever asks for it.
+            Place::File(path) | Place::Text(path, _) => NpyArray::open(path).map(AnyArray::Npy),
+            Place::Member { bundle, array } => self.bundles[*bundle].array(array),
+        }
+    }
+
+    /// A thing of which there is `found`, but not what is `missing`.
+    pub(super) fn half(&self, found: Found, missing: &'static str) -> DatasetError {
+        Problem::Half { found: self.name(found).to_owned(), missing }.at(&self.path)
+    }
+
+    /// Whether text counts as an array, too.
+    pub(super) fn takes_text(&self) -> bool {
+        self.text
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All of which nothing was read. A graph that is also there in another form is no loss.
+    pub(super) fn unread(self) -> Unread {
+        let lost = |entry: &Entry| !entry.taken && !matches!(entry.role, Role::Csc(_) | Role::Lists(_) | Role::Adjacency(_));
+        let entries = self.entries.into_iter().filter(lost).map(|entry| entry.name);
+        let mut unread: Vec<_> = entries.chain(self.others).collect();
+        unread.sort_unstable();
+        Unread(unread)
+    }
+}
+
+impl Unread {
+    /// Of a list of files those that may hold an array, by their names within `folder`.
+    pub(super) fn of(folder: &Path, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        let named = files.into_iter().filter_map(|path| {
+            let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+            unread(&path, &name)
+        });
+        Self(named.collect())
+    }
+
+    /// What lies in the folders of a folder.
+    pub(super) fn below(folder: &Path) -> Self {
+        Self(below(folder))
+    }
+
+    /// These and others.
+    pub(super) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self.0.sort_unstable();
+        self
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is to be said of them.
+    pub fn note(&self) -> String {
+        format!("not read: {self}; known names are {KNOWN}")
+    }
+
+    /// Whether one of them is an array for certain: text may be about anything.
+    pub(super) fn has_arrays(&self) -> bool {
+        self.0.iter().any(|name| !name.to_lowercase().trim_end_matches(".gz").ends_with(".txt"))
+    }
+}
+
+/// The names, of many the first ones.
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let shown = &self.0[..self.0.len().min(SHOWN)];
+        f.write_str(&shown.join(", "))?;
+        match self.0.len() - shown.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// The files in a folder that are not hidden, in the order of their names.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
+    let entries = folder.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let paths = entries.map_err(|error| Problem::Open(error).at(folder))?.into_iter().map(|entry| entry.path());
+    let mut files: Vec<_> = paths.filter(|path| path.is_file() && !file_name(path).starts_with('.')).collect();
+    files.sort_unstable();
+    Ok(files)
+}
+
+/// Files that hold arrays, or might, in the folders of a folder, by their names within it.
+fn below(folder: &Path) -> Vec<String> {
+    // Whoever has more folders than this in one another, or more files, does not read a list of them.
+    const DEPTH: usize = 3;
+    const LIMIT: usize = 1000;
+    let mut found = Vec::new();
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((parent, depth)) = folders.pop() {
+        // What cannot be looked at is no concern of a data set that lies elsewhere.
+        for entry in fs::read_dir(&parent).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if entry.file_name().to_string_lossy().starts_with('.') || found.len() >= LIMIT {
+                continue;
+            }
+            if depth < DEPTH && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push((path, depth + 1));
+            } else if depth > 0 && path.is_file() {
+                let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+                found.extend(unread(&path, &name));
+            }
+        }
+    }
+    found
+}
+
+/// How a file of which nothing is read is named, if it may hold an array.
+fn unread(path: &Path, name: &str) -> Option<String> {
+    const ENDINGS: [&str; 15] = [
+        "npy", "npz", "pt", "pth", "safetensors", "csv", "tsv", "txt", "pkl", "pickle", "mat", "h5", "hdf5", "parquet", "bin",
+    ];
+    const PROSE: [&str; 8] =
+        ["readme", "license", "licence", "copying", "citation", "notes", "requirements", "changelog"];
+    let object = python::object(path);
+    let kind = split(&file_name(path));
+    let is_text = |stem: &str| PROSE.iter().any(|prose| stem.starts_with(prose));
+    match (object, kind) {
+        (Some(object), _) => Some(format!("{name} ({object})")),
+        (None, Some((stem, ending, _))) if ENDINGS.contains(&&*ending) => {
+            (ending != "txt" || !is_text(&stem)).then(|| name.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a file of this name in the folder of a data set is one that is read.
+pub(super) fn is_read(name: &str) -> bool {
+    let Some((stem, ending, compressed)) = split(name) else { return false };
+    match (names::role(&stem), ending.as_str()) {
+        (Some(Role::EdgeIndex | Role::Edges | Role::Adjacency(_) | Role::Nodes), _) => false,
+        (role, "npy") => role.is_some(),
+        (role, "npz" | "pt" | "pth" | "safetensors") => !compressed && (role.is_some() || names::is_split(&stem)),
+        _ => false,
+    }
+}
+
+/// The name of a file in parts: what comes before its ending, the ending without what says that it is compressed, and
+/// whether it is. Endings are in lower case.
+pub(super) fn split(name: &str) -> Option<(String, String, bool)> {
+    let (plain, compressed) = match name.rsplit_once('.') {
+        Some((plain, ending)) if ending.eq_ignore_ascii_case("gz") => (plain, true),
+        _ => (name, false),
+    };
+    let (stem, ending) = plain.rsplit_once('.')?;
+    Some((stem.to_owned(), ending.to_lowercase(), compressed))
+}
+
+/// The name of a file.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
