@@ -179,6 +179,6 @@ pub(super) fn graph(
     nodes: Option<u32>,
     progress: &dyn Progress,
 ) -> Result<golden::CscGraph, DatasetError> {
-    let options = read::ReadOptions { format, symmetrise: false, nodes };
+    let options = read::ReadOptions { format, nodes, ..read::ReadOptions::default() };
     Ok(read::graph(path, &options, progress)?)
 }
