@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod arcs;
+mod compression;
 mod draw;
 mod format;
 pub mod generate;
@@ -20,6 +21,7 @@ mod sampler;
 mod subgraph;
 pub mod write;
 
+pub use compression::Compression;
 pub use draw::{Words, draw};
 pub use format::{Format, FormatError};
 pub use graph::{CscGraph, GraphError};

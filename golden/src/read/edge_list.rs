@@ -59,7 +59,7 @@ pub(super) fn read(
 
 /// Source and destination.
 fn arc(line: u64, text: &str, largest_possible: u32) -> Result<(u32, u32), Problem> {
-    let refused = || Problem::Line { line, found: excerpt(text), accepted: ACCEPTED };
+    let refused = || Problem::Line { line, found: excerpt(text), accepted: ACCEPTED.into() };
     let mut fields = fields(text);
     let mut end = || id(fields.next().ok_or_else(refused)?, (line, text), (0, largest_possible), ACCEPTED);
     let arc = (end()?, end()?);

@@ -1,11 +1,12 @@
 //! Why a file is not a graph.
 
 use std::{
+    borrow::Cow,
     io,
     path::{Path, PathBuf},
 };
 
-use crate::{format::Format, graph::GraphError, id::ID_MAX};
+use crate::{compression::Compression, format::Format, graph::GraphError, id::ID_MAX};
 
 /// A graph that cannot be read: where, and why.
 #[derive(Debug, thiserror::Error)]
@@ -42,9 +43,35 @@ pub enum Problem {
         /// What the decoder says.
         error: io::Error,
     },
+    /// The compressed data asks for more memory than a decoder may have.
+    #[error(
+        "the compressed data takes a dictionary of more than {} MiB; compress the file again, with a smaller one",
+        limit >> 20
+    )]
+    Dictionary {
+        /// The largest dictionary, in bytes.
+        limit: u64,
+    },
+    /// An archive, or a compression that is not read.
+    #[error(
+        "this is {found}{}; unpack it, and give the file that is in it (gzip, bzip2, xz and zstd around one file are read)",
+        inside.map_or_else(String::new, |inside| format!(" inside {}", inside.name()))
+    )]
+    Container {
+        /// What it is.
+        found: &'static str,
+        /// The compression that is around it.
+        inside: Option<Compression>,
+    },
     /// The extension is of no graph format.
-    #[error("its extension is of no graph format; accepted are {}, or a format that is named outright", Format::NAMES)]
+    #[error("its extension is of no graph format; accepted are {}, or any name if the format is named", Format::NAMES)]
     UnknownFormat,
+    /// The extension is of a format that is not read.
+    #[error("its extension is of no graph format: {what}")]
+    ForeignFormat {
+        /// What it is, and what to do.
+        what: &'static str,
+    },
     /// A folder where a file belongs.
     #[error("this is a folder, but format '{format}' is one file")]
     IsFolder {
@@ -222,6 +249,41 @@ pub enum Problem {
         /// The most bytes that a line may have.
         limit: usize,
     },
+    /// Text in another encoding.
+    #[error("this is UTF-16 text; save it as UTF-8")]
+    Utf16,
+    /// A byte that no text has.
+    #[error("line {line} has a NUL byte; text is read as UTF-8")]
+    Nul {
+        /// The line.
+        line: u64,
+    },
+    /// A quote without its other one, or a quoted field without end.
+    #[error("line {line} has a double quote that is never closed")]
+    OpenQuote {
+        /// The line on which it is.
+        line: u64,
+    },
+    /// A record with more or fewer fields than the first.
+    #[error(
+        "line {line} has {found} columns, but line {first} has {columns}; every line of a table has the same columns"
+    )]
+    Ragged {
+        /// The line.
+        line: u64,
+        /// Its fields.
+        found: usize,
+        /// The first line with fields.
+        first: u64,
+        /// Its fields.
+        columns: usize,
+    },
+    /// An empty line where each line stands for something.
+    #[error("line {line} is empty, but lines with values follow")]
+    EmptyLine {
+        /// The line.
+        line: u64,
+    },
     /// A line that is something else.
     #[error("line {line} is {found:?}; accepted is {accepted}")]
     Line {
@@ -230,7 +292,7 @@ pub enum Problem {
         /// Its text, or how it starts.
         found: String,
         /// What it could be.
-        accepted: &'static str,
+        accepted: Cow<'static, str>,
     },
     /// An id that cannot be one.
     #[error("line {line} has node id {found}; accepted are whole numbers {min} to {max}")]

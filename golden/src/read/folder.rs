@@ -8,6 +8,7 @@ use super::{
     source::Source,
 };
 use crate::{
+    compression::Compression,
     graph::CscGraph,
     id::{ID_MAX, NodeId},
     progress::Progress,
@@ -24,9 +25,15 @@ pub(super) fn largest_id(indptr: &[u32]) -> u32 {
     indptr.len().saturating_sub(2).min(ID_MAX as usize) as u32
 }
 
-/// The array from its plain file, or else from its compressed one.
+/// The array from its plain file, or else from a compressed one.
 fn open(folder: &Path, array: &'static str) -> Result<Npy<'static>, ReadError> {
-    let names = [format!("{array}.npy"), format!("{array}.npy.gz")];
-    let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
+    let path = array_files(array).map(|name| folder.join(name)).find(|path| path.exists());
     Npy::open(Source::open(&path.ok_or_else(|| Problem::FolderLacks { array }.at(folder))?)?)
+}
+
+/// The names of the file of an array, the plain one first.
+pub fn array_files(array: &str) -> impl Iterator<Item = String> {
+    let plain = format!("{array}.npy");
+    let packed = Compression::ALL.map(|kind| format!("{plain}.{}", kind.extension()));
+    std::iter::once(plain).chain(packed)
 }

@@ -88,7 +88,7 @@ fn banner(text: &str) -> Result<Banner, Problem> {
 fn size(line: u64, text: &str) -> Result<(u32, u64), Problem> {
     let numbers: Option<Vec<u64>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
     let Some(&[rows, columns, entries]) = numbers.as_deref() else {
-        return Err(Problem::Line { line, found: excerpt(text), accepted: SIZE });
+        return Err(Problem::Line { line, found: excerpt(text), accepted: SIZE.into() });
     };
     if rows != columns {
         return Err(Problem::NotSquare { rows, columns });
@@ -102,7 +102,7 @@ fn size(line: u64, text: &str) -> Result<(u32, u64), Problem> {
 /// Row and column, 0-based.
 fn entry(line: u64, text: &str, size: u32, banner: &Banner) -> Result<(NodeId, NodeId), Problem> {
     let accepted = if banner.values { "'row column value'" } else { "'row column'" };
-    let refused = |accepted| Problem::Line { line, found: excerpt(text), accepted };
+    let refused = |accepted: &'static str| Problem::Line { line, found: excerpt(text), accepted: accepted.into() };
     let mut words = text.split_whitespace();
     let mut end = || {
         let word = words.next().ok_or_else(|| refused(accepted))?;

@@ -10,14 +10,17 @@ mod matrix_market;
 mod npy;
 mod npz;
 mod source;
+mod table;
 mod text;
 
 use std::path::Path;
 
 pub use error::{Problem, ReadError, excerpt};
+pub use folder::array_files;
 pub use npy::Npy;
 pub use npz::Npz;
 pub use source::Source;
+pub use table::{Delimiter, Layout, Record, Table, is_value};
 pub use text::{Lines, fields, is_number};
 
 use crate::{format::Format, graph::CscGraph, id::ID_MAX, progress::Progress};
@@ -48,7 +51,11 @@ pub fn graph(path: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
         None if is_folder => Format::Folder,
         None => match Format::of_name(path) {
             Some(format) if format != Format::Folder => format,
-            _ => return Err(Problem::UnknownFormat.at(path)),
+            _ => {
+                let unknown =
+                    Format::foreign(path).map_or(Problem::UnknownFormat, |what| Problem::ForeignFormat { what });
+                return Err(unknown.at(path));
+            }
         },
     };
     match (format, is_folder) {
@@ -68,6 +75,7 @@ pub fn graph(path: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
         Format::EdgeList => edge_list::read(source()?, false, options, progress)?,
         Format::Csv => edge_list::read(source()?, true, options, progress)?,
         Format::MatrixMarket => matrix_market::read(source()?, options, progress)?,
+        Format::Metis => return Err(Problem::UnknownFormat.at(path)),
     };
     if options.symmetrise {
         return graph.symmetrised().map_err(|error| Problem::Graph(error).at(path));

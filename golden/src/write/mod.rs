@@ -42,6 +42,7 @@ pub fn graph(path: &Path, graph: &CscGraph, options: &WriteOptions, progress: &d
     match format {
         Format::Folder => folder::write(path, graph, options.overwrite, progress),
         Format::Npz => npz::write_graph(path, graph, options.overwrite, progress),
+        Format::Metis => Err(WriteProblem::UnknownFormat.at(path)),
         Format::EdgeList | Format::Csv | Format::MatrixMarket => {
             text::write(path, graph, format, options.overwrite, progress)
         }

@@ -1,16 +1,15 @@
-//! Graphs as text, one arc a line, by destination: edge lists, CSV and Matrix Market, compressed where the name ends in
-//! `.gz`.
+//! Graphs as text, one arc a line, by destination: edge lists, CSV and Matrix Market, compressed as the name
+//! says.
 
 use std::{
     io::{self, Write},
     path::Path,
 };
 
-use flate2::{Compression, write::GzEncoder};
-
 use super::{error::WriteError, place};
 use crate::{
-    format::{Format, is_gzip},
+    compression::Compression,
+    format::Format,
     graph::CscGraph,
     progress::{Meter, Progress},
 };
@@ -22,14 +21,9 @@ pub(super) fn write(
     overwrite: bool,
     progress: &dyn Progress,
 ) -> Result<(), WriteError> {
-    place::file(path, "text", overwrite, |out| {
-        if is_gzip(path) {
-            let mut out = GzEncoder::new(out, Compression::default());
-            lines(&mut out, graph, format, progress)?;
-            out.finish().map(drop)
-        } else {
-            lines(out, graph, format, progress)
-        }
+    place::file(path, "text", overwrite, |out| match Compression::of_name(path) {
+        Some(kind) => kind.encode(out, |mut out| lines(&mut out, graph, format, progress)),
+        None => lines(out, graph, format, progress),
     })
 }
 
