@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use golden::Compression;
+
 use super::{
     array::{AnyArray, Array, NpyArray},
     bundle::Bundle,
@@ -282,7 +284,7 @@ impl Unread {
 
     /// Whether one of them is an array for certain: text may be about anything.
     pub(super) fn has_arrays(&self) -> bool {
-        self.0.iter().any(|name| !name.to_lowercase().trim_end_matches(".gz").ends_with(".txt"))
+        self.0.iter().any(|name| split(name).is_none_or(|(_, ending, _)| ending != "txt"))
     }
 }
 
@@ -366,10 +368,8 @@ pub(super) fn is_read(name: &str) -> bool {
 /// The name of a file in parts: what comes before its ending, the ending without what says that it is compressed, and
 /// whether it is. Endings are in lower case.
 pub(super) fn split(name: &str) -> Option<(String, String, bool)> {
-    let (plain, compressed) = match name.rsplit_once('.') {
-        Some((plain, ending)) if ending.eq_ignore_ascii_case("gz") => (plain, true),
-        _ => (name, false),
-    };
+    let compressed = Compression::of_name(Path::new(name)).is_some();
+    let plain = if compressed { name.rsplit_once('.')?.0 } else { name };
     let (stem, ending) = plain.rsplit_once('.')?;
     Some((stem.to_owned(), ending.to_lowercase(), compressed))
 }

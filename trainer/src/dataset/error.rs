@@ -272,16 +272,6 @@ pub enum Problem {
         /// What it could be.
         accepted: String,
     },
-    /// A line with more or fewer cells.
-    #[error("line {line} has {found} cells; accepted are {accepted}, as on the first line")]
-    Cells {
-        /// The line.
-        line: u64,
-        /// Its cells.
-        found: usize,
-        /// Those of the first line.
-        accepted: usize,
-    },
     /// Another number of lines than nodes.
     #[error("there are {found} lines with {what}; accepted are {accepted}, {because}")]
     Lines {

@@ -1,7 +1,7 @@
 //! Data sets: a graph, and of each of its nodes the features, the label, and the part of the split that it is in.
 //!
 //! A data set is a folder. It has the graph's two arrays (`indptr.npy` and `indices.npy`), and of what follows as much as
-//! there is; any `.npy` may be `.npy.gz`, and two arrays that say the same thing are refused:
+//! there is; any `.npy` may be compressed ([`golden::Compression`]), and two arrays that say the same thing are refused:
 //!
 //! | what | names |
 //! |---|---|

@@ -14,7 +14,7 @@ use std::{fmt, path::Path, path::PathBuf, str::FromStr};
 
 use golden::{
     CscGraph, Format, Progress,
-    read::{Npz, ReadOptions},
+    read::{Npz, ReadOptions, array_files},
 };
 
 pub use super::text::{Header, HeaderError};
@@ -69,7 +69,8 @@ impl Source {
         if !metadata.is_dir() {
             return Self::of_file(path);
         }
-        let has = |name: &str| path.join(name).exists() || path.join(format!("{name}.gz")).exists();
+        let has = |name: &str| path.join(name).exists();
+        let has_array = |name: &str| array_files(name).any(|name| has(&name));
         let files = arrays::files(path)?;
         let is_graph = |file: &PathBuf| {
             let name = file_name(file);
@@ -80,8 +81,8 @@ impl Source {
         match () {
             () if ogb::is_folder(path) => Ok(Self::Ogb),
             () if has("reddit_data.npz") || has("reddit_graph.npz") => Ok(Self::Reddit),
-            () if has("raw_indptr.npy") => Ok(Self::Planetoid),
-            () if has("indptr.npy") => Ok(Self::Folder),
+            () if has_array("raw_indptr") => Ok(Self::Planetoid),
+            () if has_array("indptr") => Ok(Self::Folder),
             () if files.iter().any(is_graph) => Ok(Self::Arrays),
             () => Err(unknown(path, files).at(path)),
         }

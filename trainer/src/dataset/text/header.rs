@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, str::FromStr};
 
+use golden::read::{Record, excerpt};
+
 use crate::dataset::names::{self, Role};
 
 /// What the first lines of tables are.
@@ -97,7 +99,12 @@ pub(super) struct First {
 }
 
 impl First {
-    pub(super) fn of(kind: Kind, cells: &[&str]) -> Self {
+    pub(super) fn of(kind: Kind, record: Record) -> Self {
+        let cells: Vec<_> = record.fields().collect();
+        Self { text: excerpt(record.text()), ..Self::of_cells(kind, &cells) }
+    }
+
+    fn of_cells(kind: Kind, cells: &[&str]) -> Self {
         let nodes = matches!(cells, [first, _, ..] if first.is_empty() || is_node(first));
         let values = &cells[usize::from(nodes)..];
         let words = !values.iter().any(|cell| is_value(cell));
@@ -111,7 +118,7 @@ impl First {
             Kind::Nodes | Kind::Marks => None,
         };
         let misplaced = misplaced.map(|place| place + usize::from(nodes));
-        Self { text: cells.join(","), columns: cells.len(), words, names: words && names, nodes, misplaced }
+        Self { text: String::new(), columns: cells.len(), words, names: words && names, nodes, misplaced }
     }
 }
 
@@ -151,10 +158,10 @@ mod tests {
             (Marks, &["train_mask"], (true, true, false)),
         ];
         for (kind, cells, expected) in cases {
-            let First { words, names, nodes, .. } = First::of(kind, cells);
+            let First { words, names, nodes, .. } = First::of_cells(kind, cells);
             assert_eq!((words, names, nodes), expected, "{kind:?} {cells:?}");
         }
-        assert_eq!(First::of(Features, &["a", "id"]).misplaced, Some(1));
-        assert_eq!(First::of(Features, &["id", "a", "index"]).misplaced, Some(2));
+        assert_eq!(First::of_cells(Features, &["a", "id"]).misplaced, Some(1));
+        assert_eq!(First::of_cells(Features, &["id", "a", "index"]).misplaced, Some(2));
     }
 }

@@ -1,14 +1,16 @@
 //! Features, labels and nodes as text: a line for each node, or a node on each line.
 //!
-//! The first line may name the columns, see [`Header`]. A first column that is named as one of nodes, or the first of two
+//! The lines are those of [`golden::read::Table`]. The first one may name the columns, see [`Header`]. A first column that is named as one of nodes, or the first of two
 //! columns of labels, says which node a line is about; the lines stand in the order of the nodes all the same.
 
 mod header;
-mod lines;
 
 use std::path::Path;
 
-use golden::{NodeId, Progress, Silent, read::excerpt};
+use golden::{
+    NodeId, Progress, Silent,
+    read::{self, Layout, Record, Source, excerpt},
+};
 
 use self::header::{First, Kind};
 pub use self::header::{Header, HeaderError};
@@ -18,6 +20,10 @@ use super::{
     labels::{self, Labels},
     names::Form,
 };
+
+/// What is in a table beside its lines: `numpy.savetxt` writes comments, and without its line a node would have the values of
+/// the next. The longest line has features of ten thousands of columns.
+const LAYOUT: Layout = Layout { limit: 1 << 20, comments: true, empty_lines: false };
 
 /// How tables are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,14 +66,12 @@ impl<'a> Table<'a> {
     }
 
     fn look(path: &'a Path, kind: Kind, reading: Reading, progress: &dyn Progress) -> Result<Self, DatasetError> {
-        let (mut lines, mut first) = (0, First::default());
-        lines::each(path, progress, |_, cells| {
-            if lines == 0 {
-                first = First::of(kind, cells);
-            }
+        let mut table = read::Table::open(Source::open(path)?, LAYOUT, progress)?;
+        let first = table.first().map_or_else(First::default, |record| First::of(kind, record));
+        let mut lines = 0;
+        while table.next_record()?.is_some() {
             lines += 1;
-            Ok(())
-        })?;
+        }
         Ok(Self { path, kind, reading, lines, first })
     }
 
@@ -101,7 +105,7 @@ impl<'a> Table<'a> {
             Header::No => Ok(false),
             Header::Auto if !self.first.words || self.lines == 0 => Ok(false),
             Header::Auto if self.first.names || nodes.is_some_and(|nodes| self.lines == nodes + 1) => Ok(true),
-            Header::Auto => Err(Problem::Header { found: excerpt(&self.first.text), names: self.kind.names() }),
+            Header::Auto => Err(Problem::Header { found: self.first.text.clone(), names: self.kind.names() }),
         }
     }
 }
@@ -112,32 +116,34 @@ impl<'a> Rows<'a> {
         Self { path, header: false, nodes: false, first_id: 0 }
     }
 
-    /// Hands on the number of each line that is not a header, and its cells but for the one that names its node; how many
-    /// such lines there are.
+    /// Hands on each line that is not a header; how many there are. Which node a line is about is checked.
     fn each(
         self,
         progress: &dyn Progress,
-        mut take: impl FnMut(u64, &[&str]) -> Result<(), DatasetError>,
+        mut take: impl FnMut(Record) -> Result<(), DatasetError>,
     ) -> Result<u64, DatasetError> {
-        let (mut header, mut row) = (self.header, 0);
-        lines::each(self.path, progress, |line, cells| {
-            if std::mem::take(&mut header) {
-                return Ok(());
-            }
-            let values = if self.nodes {
+        let mut table = read::Table::open(Source::open(self.path)?, LAYOUT, progress)?;
+        if self.header && table.first().is_some() {
+            table.take_names();
+        }
+        let mut row = 0;
+        while let Some(record) = table.next_record()? {
+            if self.nodes {
                 let expected = row + u64::from(self.first_id);
-                if cells[0].parse() != Ok(expected) {
-                    let found = excerpt(cells[0]);
+                if record.field(0).parse() != Ok(expected) {
+                    let (line, found) = (record.line(), excerpt(record.field(0)));
                     return Err(Problem::Order { line, found, expected }.at(self.path));
                 }
-                &cells[1..]
-            } else {
-                cells
-            };
+            }
             row += 1;
-            take(line, values)
-        })?;
+            take(record)?;
+        }
         Ok(row)
+    }
+
+    /// The place of the first cell that holds a value.
+    fn start(self) -> usize {
+        usize::from(self.nodes)
     }
 
     /// The one cell of each line, as `convert` makes it of its text.
@@ -148,22 +154,23 @@ impl<'a> Rows<'a> {
         convert: impl Fn(&str) -> Option<T>,
     ) -> Result<Vec<T>, DatasetError> {
         let mut found = Vec::new();
-        self.each(progress, |line, cells| {
-            let cell = usize::from(self.nodes);
-            let refused = |cell: usize, text: &str| {
-                Problem::Cell { line, cell: cell + 1, found: excerpt(text), accepted: accepted.to_owned() }
-                    .at(self.path)
-            };
-            match cells {
-                [text] => found.push(convert(text).ok_or_else(|| refused(cell, text))?),
-                _ => return Err(Problem::Single { line, found: cells.len(), accepted: accepted.to_owned() }.at(self.path)),
+        self.each(progress, |record| {
+            let (line, cell) = (record.line(), self.start());
+            if record.len() != cell + 1 {
+                let (found, accepted) = (record.len(), accepted.to_owned());
+                return Err(Problem::Single { line, found, accepted }.at(self.path));
             }
+            let text = record.field(cell);
+            found.push(convert(text).ok_or_else(|| {
+                let (found, accepted) = (excerpt(text), accepted.to_owned());
+                Problem::Cell { line, cell: cell + 1, found, accepted }.at(self.path)
+            })?);
             Ok(())
         })?;
         Ok(found)
     }
 
-    pub(super) fn check_count(self, what: &'static str, found: u64, nodes: usize) -> Result<(), DatasetError> {
+    fn check_count(self, what: &'static str, found: u64, nodes: usize) -> Result<(), DatasetError> {
         if found == nodes as u64 {
             return Ok(());
         }
@@ -181,31 +188,30 @@ impl<'a> Rows<'a> {
         push: impl Fn(&mut S, f32) -> Result<(), DatasetError>,
     ) -> Result<Option<S>, DatasetError> {
         const ACCEPTED: &str = "a finite number that float32 holds";
-        let mut made: Option<(usize, S)> = None;
-        let count = self.each(progress, |line, cells| {
-            let (columns, sink) = match &mut made {
+        let mut made = None;
+        let count = self.each(progress, |record| {
+            let sink = match &mut made {
                 Some(made) => made,
-                none => none.insert((cells.len(), start(cells.len())?)),
+                none => none.insert(start(record.len() - self.start())?),
             };
-            if cells.len() != *columns {
-                let more = usize::from(self.nodes);
-                return Err(Problem::Cells { line, found: cells.len() + more, accepted: *columns + more }.at(self.path));
-            }
-            cells.iter().zip(1 + usize::from(self.nodes)..).try_for_each(|(text, cell)| {
+            record.fields().enumerate().skip(self.start()).try_for_each(|(cell, text)| {
                 let value = text.parse().ok().and_then(|value| number(value, 0, 1).ok());
-                let refused = || Problem::Cell { line, cell, found: excerpt(text), accepted: ACCEPTED.to_owned() };
-                push(sink, value.ok_or_else(|| refused().at(self.path))?)
+                let value = value.ok_or_else(|| {
+                    let (found, accepted) = (excerpt(text), ACCEPTED.to_owned());
+                    Problem::Cell { line: record.line(), cell: cell + 1, found, accepted }.at(self.path)
+                })?;
+                push(sink, value)
             })
         })?;
         self.check_count("features", count, nodes)?;
-        Ok(made.map(|(_, sink)| sink))
+        Ok(made)
     }
 
-    /// The labels of `nodes` nodes: whole numbers, or `nan` or nothing between quotes where there is none.
+    /// The labels of `nodes` nodes: whole numbers, or `nan` or an empty cell where there is none.
     pub(super) fn labels(self, nodes: usize, progress: &dyn Progress) -> Result<Labels, DatasetError> {
         let accepted = format!("one label, 0 to {}, or nan for none", labels::CLASSES_MAX - 1);
         let label = |text: &str| {
-            let value = if text == "\"\"" { Ok(f64::NAN) } else { text.parse() };
+            let value = if text.is_empty() { Ok(f64::NAN) } else { text.parse() };
             value.ok().and_then(|value| labels::label(value, 0, None).ok())
         };
         let found = self.single(&accepted, progress, label)?;
