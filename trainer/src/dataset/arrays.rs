@@ -23,7 +23,7 @@ pub(super) struct Arrays {
     bundles: Vec<Bundle>,
     entries: Vec<Entry>,
     /// What has a name that says nothing.
-    others: Vec<String>,
+    others: Vec<Other>,
     /// Whether text counts, too.
     text: bool,
 }
@@ -50,9 +50,18 @@ enum Place {
 #[derive(Clone, Copy)]
 pub(super) struct Found(usize);
 
-/// Files, and arrays in files, that hold arrays of which nothing was read: their names within the folder.
+/// Files, and arrays in files, of which nothing was read, though they hold arrays or may hold some.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unread(Vec<String>);
+pub struct Unread(Vec<Other>);
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Other {
+    /// Its name within the folder.
+    name: String,
+    /// What the object in it is, if only Python reads it.
+    object: Option<String>,
+}
 
 impl Arrays {
     /// The arrays that lie in a folder.
@@ -157,9 +166,7 @@ impl Arrays {
                     }
                     _ => continue,
                 },
-                (Some(Role::Features), piece) if names::piece(piece).is_some() => {
-                    names::piece(piece).map(Role::Sparse)
-                }
+                (Some(Role::Features), piece) if names::piece(piece).is_some() => names::piece(piece).map(Role::Sparse),
                 (_, array) => names::role(array),
             };
             match meant {
@@ -167,7 +174,7 @@ impl Arrays {
                     let place = Place::Member { bundle: self.bundles.len(), array };
                     self.enter(role, name, place);
                 }
-                None => self.others.push(name),
+                None => self.others.push(Other { name, object: None }),
             }
         }
         self.bundles.push(bundle);
@@ -242,8 +249,9 @@ impl Arrays {
 
     /// All of which nothing was read. A graph that is also there in another form is no loss.
     pub(super) fn unread(self) -> Unread {
-        let lost = |entry: &Entry| !entry.taken && !matches!(entry.role, Role::Csc(_) | Role::Lists(_) | Role::Adjacency(_));
-        let entries = self.entries.into_iter().filter(lost).map(|entry| entry.name);
+        let lost =
+            |entry: &Entry| !entry.taken && !matches!(entry.role, Role::Csc(_) | Role::Lists(_) | Role::Adjacency(_));
+        let entries = self.entries.into_iter().filter(lost).map(|entry| Other { name: entry.name, object: None });
         let mut unread: Vec<_> = entries.chain(self.others).collect();
         unread.sort_unstable();
         Unread(unread)
@@ -284,7 +292,12 @@ impl Unread {
 
     /// Whether one of them is an array for certain: text may be about anything.
     pub(super) fn has_arrays(&self) -> bool {
-        self.0.iter().any(|name| split(name).is_none_or(|(_, ending, _)| ending != "txt"))
+        self.0.iter().any(|other| split(&other.name).is_none_or(|(_, ending, _)| ending != "txt"))
+    }
+
+    /// Whether one of them is an object that only Python reads.
+    pub(super) fn has_objects(&self) -> bool {
+        self.0.iter().any(|other| other.object.is_some())
     }
 }
 
@@ -292,9 +305,11 @@ impl Unread {
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 8;
-        let shown = &self.0[..self.0.len().min(SHOWN)];
-        f.write_str(&shown.join(", "))?;
-        match self.0.len() - shown.len() {
+        for (place, Other { name, object }) in self.0.iter().take(SHOWN).enumerate() {
+            write!(f, "{}{name}", if place == 0 { "" } else { ", " })?;
+            object.as_ref().map_or(Ok(()), |object| write!(f, " ({object})"))?;
+        }
+        match self.0.len().saturating_sub(SHOWN) {
             0 => Ok(()),
             more => write!(f, " and {more} more"),
         }
@@ -311,7 +326,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
 }
 
 /// Files that hold arrays, or might, in the folders of a folder, by their names within it.
-fn below(folder: &Path) -> Vec<String> {
+fn below(folder: &Path) -> Vec<Other> {
     // Whoever has more folders than this in one another, or more files, does not read a list of them.
     const DEPTH: usize = 3;
     const LIMIT: usize = 1000;
@@ -335,23 +350,31 @@ fn below(folder: &Path) -> Vec<String> {
     found
 }
 
-/// How a file of which nothing is read is named, if it may hold an array.
-fn unread(path: &Path, name: &str) -> Option<String> {
-    const ENDINGS: [&str; 15] = [
-        "npy", "npz", "pt", "pth", "safetensors", "csv", "tsv", "txt", "pkl", "pickle", "mat", "h5", "hdf5", "parquet", "bin",
+/// What is to be said of a file of which nothing is read, if it may hold an array.
+fn unread(path: &Path, name: &str) -> Option<Other> {
+    const ENDINGS: [&str; 14] = [
+        "npy",
+        "npz",
+        "pt",
+        "pth",
+        "safetensors",
+        "csv",
+        "tsv",
+        "txt",
+        "pkl",
+        "pickle",
+        "mat",
+        "h5",
+        "hdf5",
+        "parquet",
     ];
     const PROSE: [&str; 8] =
         ["readme", "license", "licence", "copying", "citation", "notes", "requirements", "changelog"];
     let object = python::object(path);
-    let kind = split(&file_name(path));
-    let is_text = |stem: &str| PROSE.iter().any(|prose| stem.starts_with(prose));
-    match (object, kind) {
-        (Some(object), _) => Some(format!("{name} ({object})")),
-        (None, Some((stem, ending, _))) if ENDINGS.contains(&&*ending) => {
-            (ending != "txt" || !is_text(&stem)).then(|| name.to_owned())
-        }
-        _ => None,
-    }
+    let is_prose = |stem: &str| PROSE.iter().any(|prose| stem.to_lowercase().starts_with(prose));
+    let is_array = split(&file_name(path))
+        .is_some_and(|(stem, ending, _)| ENDINGS.contains(&&*ending) && (ending != "txt" || !is_prose(&stem)));
+    (is_array || object.is_some()).then(|| Other { name: name.to_owned(), object })
 }
 
 /// Whether a file of this name in the folder of a data set is one that is read.

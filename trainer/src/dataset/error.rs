@@ -11,7 +11,7 @@ use super::{arrays::Unread, names::KNOWN};
 use crate::memory::Gigabytes;
 
 /// What to do with what only Python reads.
-const SAVE: &str = "save its arrays instead, for example with numpy.savez('data.npz', edge_index=..., x=..., y=..., \
+const SAVE: &str = "save the arrays instead, for example with numpy.savez('data.npz', edge_index=..., x=..., y=..., \
                     train_mask=..., val_mask=..., test_mask=...), and import that file; objects will be taken by the Python \
                     module, which is planned";
 
@@ -190,16 +190,18 @@ pub enum Problem {
         accepted: u64,
     },
     /// Nothing but the graph was read, and there are other arrays.
-    #[error("there are no features, no labels and no split, and these were not read: {0}; known names are {KNOWN}; rename them, or move them elsewhere if the graph is all there is")]
+    #[error("{}", bare(.0))]
     Unread(Unread),
     /// Something that only Python can read.
-    #[error("this is {found}, which is not read, as reading it would run what is in it; {SAVE}")]
+    #[error("this is {found}, which only Python reads; {SAVE}")]
     Object {
         /// What it is.
         found: String,
     },
     /// Hardly any node has an arc.
-    #[error("the largest node id makes it a graph of {nodes} nodes, but there are only {arcs} arcs; give num_nodes beside it if so many nodes are meant")]
+    #[error(
+        "the largest node id makes it a graph of {nodes} nodes, but there are only {arcs} arcs; give num_nodes beside it if so many nodes are meant"
+    )]
     Sparse {
         /// The number of nodes.
         nodes: usize,
@@ -295,7 +297,9 @@ pub enum Problem {
         accepted: String,
     },
     /// A line about another node than its place says.
-    #[error("line {line} is about node {found:?}; accepted is node {expected}, as the lines stand in the order of the nodes")]
+    #[error(
+        "line {line} is about node {found:?}; accepted is node {expected}, as the lines stand in the order of the nodes"
+    )]
     Order {
         /// The line.
         line: u64,
@@ -305,10 +309,14 @@ pub enum Problem {
         expected: u64,
     },
     /// A first line of words that may name columns, or may not.
-    #[error("line 1 is {found:?}; accepted are numbers, or names of columns that are known ({names}), or any first line with --header yes")]
+    #[error(
+        "line 1 is {found:?}; accepted are {values}, names of columns that are known ({names}), or any first line with --header yes"
+    )]
     Header {
         /// The line, or how it starts.
         found: String,
+        /// What lines hold.
+        values: &'static str,
         /// The names that are known.
         names: &'static str,
     },
@@ -344,6 +352,15 @@ fn choice(splits: u64, asked: Option<usize>) -> String {
         Some(asked) => format!("there is no split {asked}; accepted is {range}"),
         None => format!("there are {splits} splits in it; choose one of {range} (--split)"),
     }
+}
+
+/// Why a graph alone is refused.
+fn bare(unread: &Unread) -> String {
+    let objects = if unread.has_objects() { format!("; of what only Python reads, {SAVE}") } else { String::new() };
+    format!(
+        "there are no features, no labels and no split, and these were not read: {unread}; known names are {KNOWN}; rename \
+         them, or move them elsewhere if the graph is all there is{objects}"
+    )
 }
 
 impl Problem {

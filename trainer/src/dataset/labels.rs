@@ -19,11 +19,7 @@ pub const CLASSES_MAX: usize = 1 << 16;
 pub(super) type Labels = (Vec<i64>, usize);
 
 /// Reads the labels of `nodes` nodes, if there are some.
-pub(super) fn read(
-    arrays: &mut Arrays,
-    nodes: usize,
-    progress: &dyn Progress,
-) -> Result<Option<Labels>, DatasetError> {
+pub(super) fn read(arrays: &mut Arrays, nodes: usize, progress: &dyn Progress) -> Result<Option<Labels>, DatasetError> {
     let classes = match arrays.only("the number of classes", |role| role == Role::Classes)? {
         Some(found) => Some(single(arrays.open(found)?)?),
         None => None,

@@ -57,17 +57,8 @@ pub(super) enum Form {
     Either,
 }
 
-const FEATURES: [&str; 9] = [
-    "features",
-    "feature",
-    "feats",
-    "feat",
-    "x",
-    "node_features",
-    "node_feature",
-    "node_feats",
-    "node_feat",
-];
+const FEATURES: [&str; 9] =
+    ["features", "feature", "feats", "feat", "x", "node_features", "node_feature", "node_feats", "node_feat"];
 const LABELS: [&str; 7] = ["labels", "label", "y", "node_labels", "node_label", "targets", "target"];
 const CLASSES: [&str; 2] = ["num_classes", "n_classes"];
 const SPARSE: [&str; 4] = ["feat", "features", "attr", "attr_matrix"];
@@ -187,7 +178,9 @@ mod tests {
         for (name, expected) in cases {
             assert_eq!(role(name), Some(expected), "{name}");
         }
-        for name in ["", "_", "train_", "_mask", "train_labels", "weights", "label_indices", "edge_attr", "raw_data", "xx"] {
+        for name in
+            ["", "_", "train_", "_mask", "train_labels", "weights", "label_indices", "edge_attr", "raw_data", "xx"]
+        {
             assert_eq!(role(name), None, "{name}");
         }
     }

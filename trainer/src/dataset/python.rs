@@ -21,7 +21,7 @@ pub(super) fn object(path: &Path) -> Option<String> {
             Err(DatasetError::Refused { problem: Problem::Object { found }, .. }) => Some(found),
             // What torch has pickled is one, too.
             Err(DatasetError::Refused { problem: Problem::Pickle { found, .. }, .. }) => {
-                Some(format!("a pickle in which {found}"))
+                Some(format!("a pickled Python object: {found}"))
             }
             _ => None,
         };
@@ -29,7 +29,7 @@ pub(super) fn object(path: &Path) -> Option<String> {
     let mut start = Vec::new();
     File::open(path).ok()?.take(8).read_to_end(&mut start).ok()?;
     match *start {
-        [0x80, 2..=5, ..] => Some("a pickle".to_owned()),
+        [0x80, 2..=5, ..] => Some("a pickled Python object".to_owned()),
         _ if start == DGL => Some("a graph of DGL's".to_owned()),
         _ => None,
     }

@@ -45,7 +45,9 @@ pub(super) fn read(
     choice: Option<usize>,
     progress: &dyn Progress,
 ) -> Result<Splits, DatasetError> {
-    let find = |(part, what, ..): (Part, &'static str, _, _)| arrays.only(what, |role| matches!(role, Role::Part(found, _) if found == part));
+    let find = |(part, what, ..): (Part, &'static str, _, _)| {
+        arrays.only(what, |role| matches!(role, Role::Part(found, _) if found == part))
+    };
     let found = PARTS.map(find).into_iter().collect::<Result<Vec<_>, _>>()?;
     let Some(first) = found.iter().flatten().next() else {
         if arrays.takes_text() {

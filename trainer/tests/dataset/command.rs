@@ -64,7 +64,7 @@ fn what_cannot_be_done_is_said() {
     );
     assert_eq!(
         error("dataset import e.csv --out new --split time"),
-        "error: --split is for OGB folders; e.csv is something else\n"
+        "error: --split chooses among the splits that --splits gives\n"
     );
     assert!(error("dataset import e.csv --out new --format obg").contains("there is no kind of data set 'obg'"));
     assert_eq!(

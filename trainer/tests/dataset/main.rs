@@ -1,10 +1,15 @@
 //! Data sets: what is read of a folder, what is refused, and what is made of what people download.
 
+mod bundles;
 mod command;
 mod hostile;
 mod import;
+mod masks;
+mod names;
 mod pieces;
+mod tables;
 mod torch;
+mod unread;
 
 use std::{
     fs,
@@ -15,7 +20,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use golden::Silent;
 use tempfile::TempDir;
-use trainer::dataset::{Dataset, DatasetError};
+use trainer::dataset::{Dataset, DatasetError, Splits};
 
 /// A folder of files.
 struct Files(TempDir);
@@ -49,6 +54,11 @@ impl Files {
     }
 }
 
+/// Of each part of a split the nodes.
+fn parts(splits: &Splits) -> [Vec<u32>; 3] {
+    [&splits.train, &splits.valid, &splits.test].map(|nodes| ids(nodes))
+}
+
 /// The one sentence that an error is, without the folder that its path starts with.
 fn sentence(error: &DatasetError, folder: &Path) -> String {
     let text = error.to_string();
@@ -77,6 +87,10 @@ fn array(dtype: &str, fortran: &str, shape: &str, data: impl IntoIterator<Item =
     let length = u16::try_from(header.len()).unwrap().to_le_bytes();
     let start = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes()].concat();
     start.into_iter().chain(data).collect()
+}
+
+fn bools(shape: &str, marks: &[u8]) -> Vec<u8> {
+    npy("|b1", shape, marks.iter().copied())
 }
 
 fn int32(values: &[i32]) -> Vec<u8> {

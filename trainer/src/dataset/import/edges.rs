@@ -12,8 +12,7 @@ use crate::dataset::{
     NO_LABEL, Splits, Unread,
     arrays::{Arrays, file_name},
     error::{DatasetError, Problem},
-    features,
-    labels,
+    features, labels,
     names::Role,
     splits,
     text::{Reading, Table},
@@ -48,7 +47,8 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
                     labelled = labels::read(&mut arrays, nodes, job.progress)?.ok_or_else(|| lacks("labels"))?;
                 } else {
                     let features = features::read(&mut arrays, nodes, job.progress)?;
-                    columns = Some(features.columns()).filter(|&columns| columns > 0).ok_or_else(|| lacks("features"))?;
+                    columns =
+                        Some(features.columns()).filter(|&columns| columns > 0).ok_or_else(|| lacks("features"))?;
                     job.writer.features(&features)?;
                 }
                 unread = unread.and(arrays.unread());
@@ -83,13 +83,7 @@ enum Content<'a> {
 }
 
 impl<'a> Beside<'a> {
-    fn open(
-        path: &'a Path,
-        role: Role,
-        what: &'static str,
-        reading: Reading,
-        job: &Job,
-    ) -> Result<Self, DatasetError> {
+    fn open(path: &'a Path, role: Role, what: &'static str, reading: Reading, job: &Job) -> Result<Self, DatasetError> {
         let (content, rows) = if let Some(mut arrays) = Arrays::of_role(path, role)? {
             let rows = graph::rows(&mut arrays)?.map(u64::from);
             (Content::Arrays(arrays), rows)

@@ -62,7 +62,8 @@ fn compressed(
     if let Some(shape) = arrays.only("the extents of the graph", |found| found == role(Piece::Shape))? {
         let array = arrays.open(shape)?;
         let path = array.path();
-        let (found, nodes) = (whole_numbers(array, ID_MAX, u64::from, &Silent)?, (indptr.len() as u64).saturating_sub(1));
+        let (found, nodes) =
+            (whole_numbers(array, ID_MAX, u64::from, &Silent)?, (indptr.len() as u64).saturating_sub(1));
         if found != [nodes, nodes] {
             let accepted = format!("[{nodes}, {nodes}], as there are {} offsets", indptr.len());
             return Err(Problem::Shape { what: "the nodes", found, accepted }.at(&path));
@@ -122,8 +123,7 @@ fn of_arcs(
         return Err(Problem::Memory { what: "the nodes and arcs", needed, available }.at(&path));
     }
     let arc = |arc: usize| {
-        let (source, destination) =
-            if by_rows { (arc, arc + arcs as usize) } else { (2 * arc, 2 * arc + 1) };
+        let (source, destination) = if by_rows { (arc, arc + arcs as usize) } else { (2 * arc, 2 * arc + 1) };
         (ends[source], ends[destination])
     };
     CscGraph::from_arcs(nodes, (0..arcs as usize).map(arc)).map_err(|error| ReadProblem::Graph(error).at(&path).into())

@@ -109,9 +109,10 @@ fn unknown(path: &Path, files: Vec<PathBuf>) -> Problem {
     let accepted = "an OGB folder (raw/edge.csv.gz), reddit_data.npz with reddit_graph.npz, a folder of arrays (indptr.npy \
                     with indices.npy, edge_index.npy, or raw_indptr.npy as of Planetoid), one file of arrays (.npz, .pt or \
                     .safetensors), or the file of a graph";
-    match found.is_empty() {
-        true => Problem::Unknown { found: "a folder without any arrays".to_owned(), accepted },
-        false => Problem::Unknown { found: format!("a folder with {found}"), accepted },
+    match () {
+        () if found.has_objects() => Problem::Object { found: format!("a folder with {found}") },
+        () if found.is_empty() => Problem::Unknown { found: "a folder without any arrays".to_owned(), accepted },
+        () => Problem::Unknown { found: format!("a folder with {found}"), accepted },
     }
 }
 

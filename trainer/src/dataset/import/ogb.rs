@@ -29,16 +29,15 @@ pub(super) fn is_folder(path: &Path) -> bool {
 
 pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let raw = job.path.join("raw");
-    let file = |stem, what, accepted| {
-        find(&raw, stem)?.ok_or_else(|| Problem::Lacks { what, accepted }.at(&raw))
-    };
+    let file = |stem, what, accepted| find(&raw, stem)?.ok_or_else(|| Problem::Lacks { what, accepted }.at(&raw));
     let nodes = file(NODES, "numbers of nodes", "num-node-list.csv, also compressed")?;
     let nodes = Rows::plain(&nodes).number(ID_MAX)?;
-    // A file that is missing is said before the work, not after it.
+    // What is missing is said before the work, not after it.
+    let split = split(job)?;
     let edges = file(EDGES, "arcs", "edge.csv, also compressed")?;
     let labels = file(LABELS, "labels", "node-label.csv, also compressed")?;
     let features = file(FEATURES, "features", "node-feat.csv, also compressed")?;
-    let mut split = Arrays::of_split(&split(job)?, READING)?;
+    let mut split = Arrays::of_split(&split, READING)?;
 
     let options = ReadOptions { format: Some(Format::Csv), nodes: Some(nodes), ..ReadOptions::default() };
     let counts = job.graph(golden::read::graph(&edges, &options, job.progress)?)?;

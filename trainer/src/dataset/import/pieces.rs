@@ -10,8 +10,7 @@ pub(super) fn import(job: &Job, source: Source) -> Result<Imported, DatasetError
     let choice = job.split_number()?;
     let dataset = match source {
         Source::Arrays => {
-            let mut arrays =
-                if job.path.is_dir() { Arrays::of_folder(job.path) } else { Arrays::of_file(job.path) }?;
+            let mut arrays = if job.path.is_dir() { Arrays::of_folder(job.path) } else { Arrays::of_file(job.path) }?;
             let graph = graph::read(&mut arrays, job.progress)?;
             Dataset::around(Arc::new(graph), arrays, choice, job.progress)?
         }

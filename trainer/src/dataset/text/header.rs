@@ -49,6 +49,16 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// What a line holds, as it reads in a sentence.
+    pub(super) fn values(self) -> &'static str {
+        match self {
+            Self::Features => "numbers",
+            Self::Labels => "labels, which are whole numbers",
+            Self::Nodes => "node ids",
+            Self::Marks => "0 and 1",
+        }
+    }
+
     /// The names of columns that are known, as they read in a sentence.
     pub(super) fn names(self) -> &'static str {
         match self {
@@ -76,8 +86,7 @@ impl Kind {
 
 /// Whether a column of this name says which node a line is about.
 pub(super) fn is_node(name: &str) -> bool {
-    const NAMES: [&str; 10] =
-        ["node", "nodes", "id", "ids", "idx", "index", "node_id", "nodeid", "nid", "node_index"];
+    const NAMES: [&str; 10] = ["node", "nodes", "id", "ids", "idx", "index", "node_id", "nodeid", "nid", "node_index"];
     NAMES.contains(&name.to_lowercase().replace([' ', '-'], "_").as_str())
 }
 
@@ -110,7 +119,7 @@ impl First {
         let words = !values.iter().any(|cell| is_value(cell));
         let distinct = || values.iter().collect::<HashSet<_>>().len() == values.len();
         let names = match kind {
-            Kind::Features if values.len() > 1 => distinct(),
+            Kind::Features if cells.len() > 1 => distinct(),
             _ => values.iter().all(|cell| kind.is_name(cell)),
         };
         let misplaced = match kind {
@@ -152,6 +161,7 @@ mod tests {
             (Features, &["width"], (true, false, false)),
             (Features, &["id", "a", "b"], (true, true, true)),
             (Features, &["", "0", "1"], (false, false, true)),
+            (Features, &["node", "width"], (true, true, true)),
             (Nodes, &["node"], (true, true, false)),
             (Nodes, &["train"], (true, true, false)),
             (Nodes, &["spam"], (true, false, false)),

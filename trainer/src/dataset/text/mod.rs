@@ -105,7 +105,10 @@ impl<'a> Table<'a> {
             Header::No => Ok(false),
             Header::Auto if !self.first.words || self.lines == 0 => Ok(false),
             Header::Auto if self.first.names || nodes.is_some_and(|nodes| self.lines == nodes + 1) => Ok(true),
-            Header::Auto => Err(Problem::Header { found: self.first.text.clone(), names: self.kind.names() }),
+            Header::Auto => {
+                let (found, values, names) = (self.first.text.clone(), self.kind.values(), self.kind.names());
+                Err(Problem::Header { found, values, names })
+            }
         }
     }
 }

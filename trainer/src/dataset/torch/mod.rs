@@ -53,7 +53,7 @@ impl TorchFile {
             return Err(refused("it is a file of torch before 1.6".to_owned()));
         }
         if start.first() == Some(&0x80) {
-            return Err(Problem::Object { found: "a pickle".to_owned() }.at(path));
+            return Err(Problem::Object { found: "a pickled Python object".to_owned() }.at(path));
         }
         let mut archive = ZipArchive::new(file).map_err(|error| refused(error.to_string()))?;
         let names: Vec<_> = archive.file_names().flatten().map(std::borrow::Cow::into_owned).collect();
@@ -78,7 +78,7 @@ impl TorchFile {
         }
         let items = pickle::read(&member("data.pkl")?).map_err(|refusal| {
             match refusal.object {
-                Some(object) => Problem::Object { found: format!("one of {object}") },
+                Some(object) => Problem::Object { found: format!("a Python object, {object}") },
                 None => Problem::Pickle { byte: refusal.byte, found: refusal.found },
             }
             .at(path)
