@@ -66,6 +66,28 @@ impl CscGraph {
         Self::new(indptr, indices)
     }
 
+    /// An arc (source, destination) of which there are more than of its reverse; `None` if the graph is symmetric, parallel
+    /// arcs counted. A self-loop is its own reverse.
+    pub(crate) fn one_way(&self) -> Option<(NodeId, NodeId)> {
+        let reversed = self.arcs().map(|(source, destination)| (destination, source));
+        // Its in-neighbours are the out-neighbours here, and ascend.
+        let (indptr, outs) = by_destination(self.nodes(), reversed);
+        let mut ins = Vec::new();
+        indptr.windows(2).zip(self.indptr.windows(2)).zip(0..).find_map(|((outs_of, ins_of), node)| {
+            let outs = &outs[outs_of[0] as usize..outs_of[1] as usize];
+            ins.clear();
+            ins.extend_from_slice(&self.indices[ins_of[0] as usize..ins_of[1] as usize]);
+            ins.sort_unstable();
+            let node = NodeId::new(node);
+            let at = (0..ins.len().max(outs.len())).find(|&at| ins.get(at) != outs.get(at))?;
+            Some(match (ins.get(at), outs.get(at)) {
+                (Some(&source), Some(&destination)) if source > destination => (node, destination),
+                (Some(&source), _) => (source, node),
+                (None, destination) => (node, *destination?),
+            })
+        })
+    }
+
     /// The same graph with the in-neighbours of each node ascending.
     #[must_use]
     pub fn ascending(mut self) -> Self {
@@ -153,6 +175,19 @@ mod tests {
         assert_eq!(graph(2, &[(1, 0)]).padded(4).unwrap(), graph(4, &[(1, 0)]));
         assert_eq!(graph(2, &[(1, 0)]).padded(1).unwrap(), graph(2, &[(1, 0)]));
         assert!(graph(2, &[]).padded(1 << 31).is_err());
+    }
+
+    #[test]
+    fn an_arc_without_its_reverse_is_found() {
+        let one_way = |arcs: &[(u32, u32)]| graph(4, arcs).one_way().map(|(u, v)| (u.get(), v.get()));
+        assert_eq!(one_way(&[]), None);
+        assert_eq!(one_way(&[(3, 1), (1, 3), (2, 2), (0, 1), (1, 0)]), None);
+        assert_eq!(one_way(&[(3, 1), (3, 1), (1, 3), (1, 3)]), None);
+        assert_eq!(one_way(&[(3, 1)]), Some((3, 1)));
+        assert_eq!(one_way(&[(1, 3)]), Some((1, 3)));
+        assert_eq!(one_way(&[(3, 1), (1, 3), (3, 1)]), Some((3, 1)));
+        assert_eq!(one_way(&[(0, 1), (2, 0)]), Some((0, 1)));
+        assert_eq!(one_way(&[(0, 2), (1, 0), (0, 1), (3, 0)]), Some((0, 2)));
     }
 
     #[test]

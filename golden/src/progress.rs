@@ -1,10 +1,15 @@
-//! How long work tells how far it is, without knowing who listens.
+//! How long work tells how far it is, and what should be known about it, without knowing who listens.
+
+use crate::note::Note;
 
 /// Listens to the progress of one piece of work.
 pub trait Progress {
     /// `done` of `total` steps of `what` are finished (bytes, edges, iterations: whatever is counted). Called in order, at
     /// least once when the work is done (`done == total`), and not more often than some thousand times.
     fn report(&self, what: &str, done: u64, total: u64);
+
+    /// A remark on a file that was read or written. By default nobody hears it.
+    fn note(&self, _note: &Note) {}
 }
 
 /// Nobody listens.

@@ -25,10 +25,14 @@ pub(super) fn largest_id(indptr: &[u32]) -> u32 {
     indptr.len().saturating_sub(2).min(ID_MAX as usize) as u32
 }
 
-/// The array from its plain file, or else from a compressed one.
+/// The array from its one file, compressed or not.
 fn open(folder: &Path, array: &'static str) -> Result<Npy<'static>, ReadError> {
-    let path = array_files(array).map(|name| folder.join(name)).find(|path| path.exists());
-    Npy::open(Source::open(&path.ok_or_else(|| Problem::FolderLacks { array }.at(folder))?)?)
+    let mut files = array_files(array).filter(|name| folder.join(name).exists());
+    match (files.next(), files.next()) {
+        (Some(first), Some(second)) => Err(Problem::FolderTwice { first, second }.at(folder)),
+        (Some(file), None) => Npy::open(Source::open(&folder.join(file))?),
+        (None, _) => Err(Problem::FolderLacks { array }.at(folder)),
+    }
 }
 
 /// The names of the file of an array, the plain one first.

@@ -8,7 +8,7 @@
 use std::{
     borrow::Cow,
     fs::File,
-    io::BufReader,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     arcs::by_destination,
+    compression::Compression,
     graph::CscGraph,
     id::{ID_MAX, NodeId},
     progress::{Progress, Silent},
@@ -107,8 +108,12 @@ impl Npz {
     /// If it is none.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path).map_err(|error| Problem::Open { error }.at(path))?;
-        let archive =
-            ZipArchive::new(BufReader::new(file)).map_err(|error| Problem::Zip { error: error.into() }.at(path))?;
+        let mut file = BufReader::new(file);
+        let start = file.fill_buf().map_err(|error| Problem::Read { byte: 0, error }.at(path))?;
+        if let Some(around) = Compression::of_content(start) {
+            return Err(Problem::PackedZip { around }.at(path));
+        }
+        let archive = ZipArchive::new(file).map_err(|error| Problem::Zip { error: error.into() }.at(path))?;
         Ok(Self { path: path.to_owned(), archive })
     }
 

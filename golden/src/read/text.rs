@@ -201,12 +201,12 @@ pub(super) fn id(
     match whole(field) {
         Some(id) if (min..=max).contains(&id) => Ok(id),
         _ if is_number(field) => Err(Problem::Id { line, found: excerpt(field), min, max }),
-        _ => Err(Problem::Line { line, found: excerpt(text), accepted: accepted.into() }),
+        _ => Err(Problem::Line { line, found: excerpt(text), accepted }),
     }
 }
 
 /// The whole number that `field` is: in digits, or as `numpy.savetxt` and float columns of pandas have it (`1.000e+00`).
-fn whole(field: &str) -> Option<u32> {
+pub(super) fn whole(field: &str) -> Option<u32> {
     if let Ok(id) = field.parse() {
         return Some(id);
     }
@@ -218,8 +218,8 @@ fn whole(field: &str) -> Option<u32> {
     (value.fract() == 0.0).then_some(value as u32)
 }
 
-/// Refuses far more nodes than edges: a stray id in a small file would take gigabytes for nodes that no one meant. `line`
+/// Refuses far more nodes than edges: a stray id in a small file would take gigabytes for nodes that no one meant. `place`
 /// is where the number comes from.
-pub(super) fn check_density(nodes: u32, line: u64, edges: usize) -> Result<(), Problem> {
-    if nodes as usize > (1 << 20) + 16 * edges { Err(Problem::Sparse { nodes, line, edges }) } else { Ok(()) }
+pub(super) fn check_density(nodes: u32, place: String, edges: usize) -> Result<(), Problem> {
+    if nodes as usize > (1 << 20) + 16 * edges { Err(Problem::Sparse { nodes, place, edges }) } else { Ok(()) }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{error::WriteError, npy, place};
-use crate::{graph::CscGraph, progress::Progress};
+use crate::{graph::CscGraph, progress::Progress, read::array_files};
 
 pub(super) fn write(path: &Path, graph: &CscGraph, overwrite: bool, progress: &dyn Progress) -> Result<(), WriteError> {
     let indptr = graph.indptr().iter().map(|&offset| i64::from(offset).to_le_bytes());
@@ -12,5 +12,8 @@ pub(super) fn write(path: &Path, graph: &CscGraph, overwrite: bool, progress: &d
         ("indptr.npy", &|out| npy::npy(out, "<i8", indptr.clone(), "writing indptr.npy", progress)),
         ("indices.npy", &|out| npy::npy(out, "<i4", indices.clone(), "writing indices.npy", progress)),
     ];
-    place::folder(path, "a graph of two arrays", overwrite, &members, &["indptr.npy.gz", "indices.npy.gz"])
+    // The same arrays compressed are of the graph that is replaced.
+    let stale: Vec<_> = ["indptr", "indices"].into_iter().flat_map(|array| array_files(array).skip(1)).collect();
+    let stale: Vec<_> = stale.iter().map(String::as_str).collect();
+    place::folder(path, "a graph of two arrays", overwrite, &members, &stale)
 }

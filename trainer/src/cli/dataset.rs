@@ -6,8 +6,9 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use golden::read::ReadOptions;
 
-use super::{CliError, graph::degrees, print, print_json, progress::Bar, say, source::FormatArgs};
+use super::{CliError, graph::degrees, print, print_json, progress::Bar, say, source::FormArgs};
 use crate::{
     dataset::{
         Dataset, DatasetInfo, Unread,
@@ -45,7 +46,11 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "NAME|N")]
     split: Option<String>,
     #[command(flatten)]
-    reading: FormatArgs,
+    form: FormArgs,
+    /// With an edge list or a Matrix Market file: the number of nodes, if the last ones have neither arcs nor lines in other
+    /// files
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
     /// With the file of a graph: labels as text, one node on each line, or as an array (.npy, .npz, .pt, .safetensors)
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -106,13 +111,14 @@ impl ImportArgs {
     fn options(&self) -> Result<Options, CliError> {
         let source = self.format.map_or_else(|| Source::of(&self.source), Ok)?;
         let given = [
+            ("--nodes", self.nodes.is_some()),
             ("--labels", self.labels.is_some()),
             ("--features", self.features.is_some()),
             ("--splits", self.splits.is_some()),
             ("--header", self.header != Header::Auto),
         ];
-        let mut given = self.reading.given().into_iter().chain(given);
-        if let Some((option, _)) = given.find(|&(_, given)| given && source != Source::Edges) {
+        let given = given.into_iter().find_map(|(option, given)| given.then_some(option));
+        if let Some(option) = self.form.given().or(given).filter(|_| source != Source::Edges) {
             let path = self.source.display();
             return Err(CliError::Usage(format!("{option} is for graphs in a file; {path} is something else")));
         }
@@ -127,7 +133,7 @@ impl ImportArgs {
             symmetrise: self.symmetrise,
             remove_self_loops: self.remove_self_loops,
             split: self.split.clone(),
-            reading: self.reading.options(),
+            reading: ReadOptions { nodes: self.nodes, ..self.form.options() },
             header: self.header,
             labels: self.labels.clone(),
             features: self.features.clone(),

@@ -151,8 +151,15 @@ pub fn main() -> ! {
 }
 
 /// What would help.
-fn hint(error: &CliError) -> &'static str {
-    use golden::SampleError::Overflow;
+fn hint(error: &CliError) -> String {
+    use golden::{SampleError::Overflow, write::WriteProblem};
+    let reading = match error {
+        CliError::Read(error) | CliError::Dataset(DatasetError::Read(error)) => error.problem.setting(),
+        _ => None,
+    };
+    if let Some(setting) = reading {
+        return format!(" ({})", source::option(&setting));
+    }
     let overflow = match error {
         CliError::Sample(Overflow { .. }) | CliError::Device(hw::DeviceError::Overflow { .. }) => true,
         CliError::Verify(VerifyError::Reference { source, .. }) => matches!(source, Overflow { .. }),
@@ -161,19 +168,19 @@ fn hint(error: &CliError) -> &'static str {
         }
         _ => false,
     };
-    let exists = match error {
-        CliError::Write(error) | CliError::Dataset(DatasetError::Write(error)) => {
-            matches!(error.problem, golden::write::WriteProblem::Exists { .. })
-        }
-        _ => false,
+    let writing = match error {
+        CliError::Write(error) | CliError::Dataset(DatasetError::Write(error)) => match error.problem {
+            WriteProblem::Exists { .. } => " with --overwrite",
+            _ => "",
+        },
+        _ => "",
     };
-    if overflow {
+    let hint = if overflow {
         "; leave --node-capacity and --edge-capacity away to have room for the worst case"
-    } else if exists {
-        " with --overwrite"
     } else {
-        ""
-    }
+        writing
+    };
+    hint.to_owned()
 }
 
 /// Writes a message to stderr.

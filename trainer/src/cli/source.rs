@@ -9,9 +9,9 @@ use std::{
 
 use clap::Args;
 use golden::{
-    Capacity, CscGraph, Fanout, Format, NodeId, Progress,
+    Capacity, CscGraph, Fanout, Format, NodeId, Progress, Setting,
     generate::GraphSpec,
-    read::{self, ReadOptions},
+    read::{self, Columns, ReadOptions},
 };
 
 use super::CliError;
@@ -25,8 +25,8 @@ pub(super) const BATCH_SIZE: usize = 1024;
 
 #[derive(Debug, Args)]
 pub(super) struct GraphArgs {
-    /// The graph: a folder with indptr.npy and indices.npy, a file (.npz, .mtx, .csv, .txt, .edges, .el, .tsv, also .gz),
-    /// or what is to be generated, such as gen:star:nodes=5000
+    /// The graph: a folder with indptr.npy and indices.npy, a file (.npz, .mtx, .csv, .tsv, .txt, .edges, .edgelist, .graph,
+    /// ..., text also with .gz, .bz2, .xz or .zst), or what is to be generated, such as gen:star:nodes=5000
     #[arg(long, value_name = "PATH|gen:...")]
     graph: OsString,
     #[command(flatten)]
@@ -36,31 +36,59 @@ pub(super) struct GraphArgs {
 #[derive(Debug, Args)]
 pub(super) struct ReadArgs {
     #[command(flatten)]
-    format: FormatArgs,
+    form: FormArgs,
     /// Add the reverse of every arc
     #[arg(long)]
     symmetrise: bool,
-}
-
-/// How the file of a graph is read.
-#[derive(Debug, Args)]
-pub(super) struct FormatArgs {
-    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv or mtx
-    #[arg(long, value_name = "FORMAT")]
-    graph_format: Option<Format>,
-    /// Number of nodes of a text format, if the last ones have no edge
+    /// Number of nodes of an edge list or a Matrix Market file, if the last ones have no edge
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
 }
 
-impl FormatArgs {
-    /// Each option, and whether it is given.
-    pub(super) fn given(&self) -> [(&'static str, bool); 2] {
-        [("--graph-format", self.graph_format.is_some()), ("--nodes", self.nodes.is_some())]
+/// How the file of a graph is to be understood.
+#[derive(Debug, Args)]
+pub(super) struct FormArgs {
+    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv, mtx or metis
+    #[arg(long, value_name = "FORMAT")]
+    graph_format: Option<Format>,
+    /// The columns of an edge list that are source and destination, by name or by number from 1, such as source,target or
+    /// 2,3 [default: those with known names, or else the first two]
+    #[arg(long, value_name = "SOURCE,DESTINATION")]
+    columns: Option<Columns>,
+    /// The smallest id of an edge list, which becomes node 0: 0 or 1 [default: 1 with KONECT's header, or else 0]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(0..=1))]
+    first_id: Option<u32>,
+}
+
+impl FormArgs {
+    /// The first of these options that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--graph-format", self.graph_format.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--first-id", self.first_id.is_some()),
+        ];
+        options.into_iter().find_map(|(option, given)| given.then_some(option))
     }
 
+    /// How to read the graph.
     pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.graph_format, symmetrise: false, nodes: self.nodes }
+        let Self { graph_format: format, columns, first_id } = self;
+        ReadOptions { format: *format, columns: columns.clone(), first_id: *first_id, ..ReadOptions::default() }
+    }
+}
+
+/// The option for a setting of a reader, as it stands behind a sentence that asks for it.
+pub(super) fn option(setting: &Setting) -> String {
+    match setting {
+        Setting::Symmetrise => "--symmetrise".to_owned(),
+        Setting::FirstId(first) => format!("--first-id {first}"),
+        Setting::Columns(Some([source, destination])) => format!("--columns {source},{destination}"),
+        Setting::Columns(None) => "--columns SOURCE,DESTINATION".to_owned(),
+        Setting::Format(Some(format)) => format!("--graph-format {format}"),
+        Setting::Format(None) => "--graph-format FORMAT".to_owned(),
+        Setting::Nodes(Some(nodes)) => format!("--nodes {nodes}"),
+        Setting::Nodes(None) => "--nodes N".to_owned(),
     }
 }
 
@@ -84,11 +112,13 @@ impl ReadArgs {
         progress: &dyn Progress,
     ) -> Result<CscGraph, CliError> {
         let Some(spec) = name.to_str().filter(|name| name.starts_with(GraphSpec::PREFIX)) else {
-            let options = ReadOptions { symmetrise: self.symmetrise, ..self.format.options() };
+            let options =
+                ReadOptions { symmetrise: self.symmetrise, nodes: self.nodes, ..self.form.options() };
             return Ok(read::graph(name.as_ref(), &options, progress)?);
         };
-        let mut given = self.format.given().into_iter().chain([("--symmetrise", self.symmetrise)]);
-        if let Some((option, _)) = given.find(|&(_, given)| given) {
+        let others = [("--symmetrise", self.symmetrise), ("--nodes", self.nodes.is_some())];
+        let others = others.into_iter().find_map(|(option, given)| given.then_some(option));
+        if let Some(option) = self.form.given().or(others) {
             return Err(CliError::Usage(format!("{option} is for graphs in files; '{spec}' is generated")));
         }
         generate(argument, spec, progress)

@@ -1,6 +1,9 @@
 //! An array of numbers in a file, its extents known before its elements are read.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
 
 use golden::{
     ID_MAX, Progress,
@@ -91,11 +94,10 @@ impl Array for AnyArray<'_> {
     }
 }
 
-/// All elements of an array of one dimension, or of one row or column, each a whole number from 0 to `max`, as `wrap` makes
-/// them.
+/// All elements of an array of one dimension, or of one row or column, each a whole number in `range`, as `wrap` makes them.
 pub(super) fn whole_numbers<T: Copy>(
     array: impl Array,
-    max: u32,
+    range: RangeInclusive<u32>,
     wrap: impl Fn(u32) -> T,
     progress: &dyn Progress,
 ) -> Result<Vec<T>, DatasetError> {
@@ -110,9 +112,10 @@ pub(super) fn whole_numbers<T: Copy>(
     if length > limit {
         return Err(read::Problem::Length { found: length, accepted: format!("at most {limit}") }.at(&path).into());
     }
+    let (min, max) = range.into_inner();
     array.elements(progress, |value, element| match value {
-        value if (0.0..=f64::from(max)).contains(&value) => Ok(wrap(value as u32)),
-        found => Err(Problem::Element { element, found, max }),
+        value if (f64::from(min)..=f64::from(max)).contains(&value) => Ok(wrap(value as u32)),
+        found => Err(Problem::Element { element, found, min, max }),
     })
 }
 

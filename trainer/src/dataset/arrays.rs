@@ -24,8 +24,8 @@ pub(super) struct Arrays {
     entries: Vec<Entry>,
     /// What has a name that says nothing.
     others: Vec<Other>,
-    /// Whether text counts, too.
-    text: bool,
+    /// How text is read, if it counts, too.
+    text: Option<Reading>,
 }
 
 struct Entry {
@@ -41,7 +41,7 @@ enum Place {
     /// An `.npy`.
     File(PathBuf),
     /// Text.
-    Text(PathBuf, Reading),
+    Text(PathBuf),
     /// An array of this name in one of the bundles.
     Member { bundle: usize, array: String },
 }
@@ -91,13 +91,13 @@ impl Arrays {
     /// The parts of a split that lie in a folder, as arrays or as text that is read in a given way.
     pub(super) fn of_split(path: &Path, reading: Reading) -> Result<Self, DatasetError> {
         let mut arrays = Self::none(path);
-        arrays.text = true;
+        arrays.text = Some(reading);
         for file in files(path)? {
             let name = file_name(&file);
             let Some((stem, ending, compressed)) = split(&name) else { continue };
             let role = names::role(&stem).filter(|role| matches!(role, Role::Part(..)));
             match (role, ending.as_str()) {
-                (Some(role), "csv" | "tsv" | "txt") => arrays.enter(role, name, Place::Text(file, reading)),
+                (Some(role), "csv" | "tsv" | "txt") => arrays.enter(role, name, Place::Text(file)),
                 (Some(role), "npy") => arrays.enter(role, name, Place::File(file)),
                 _ if (role.is_some() || names::is_split(&stem)) && !compressed => {
                     if let Some(bundle) = Bundle::open(&file, &ending)? {
@@ -142,7 +142,7 @@ impl Arrays {
 
     fn none(path: &Path) -> Self {
         let path = path.to_owned();
-        Self { path, bundles: Vec::new(), entries: Vec::new(), others: Vec::new(), text: false }
+        Self { path, bundles: Vec::new(), entries: Vec::new(), others: Vec::new(), text: None }
     }
 
     fn enter(&mut self, role: Role, name: String, place: Place) {
@@ -208,8 +208,8 @@ impl Arrays {
 
     /// The file with the lines of an array that is text, and how they are read.
     pub(super) fn text(&self, found: Found) -> Option<(&Path, Reading)> {
-        match &self.entries[found.0].place {
-            Place::Text(path, reading) => Some((path, *reading)),
+        match (&self.entries[found.0].place, self.text) {
+            (Place::Text(path), Some(reading)) => Some((path, reading)),
             _ => None,
         }
     }
@@ -228,7 +228,7 @@ impl Arrays {
     fn look(&mut self, found: Found) -> Result<AnyArray<'_>, DatasetError> {
         match &self.entries[found.0].place {
             // Text is read by whoever asks for it.
-            Place::File(path) | Place::Text(path, _) => NpyArray::open(path).map(AnyArray::Npy),
+            Place::File(path) | Place::Text(path) => NpyArray::open(path).map(AnyArray::Npy),
             Place::Member { bundle, array } => self.bundles[*bundle].array(array),
         }
     }
@@ -240,7 +240,12 @@ impl Arrays {
 
     /// Whether text counts as an array, too.
     pub(super) fn takes_text(&self) -> bool {
-        self.text
+        self.text.is_some()
+    }
+
+    /// The id of the first node, where nodes are named.
+    pub(super) fn first_id(&self) -> u32 {
+        self.text.map_or(0, |reading| reading.first_id)
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -123,12 +123,14 @@ pub enum Problem {
         accepted: String,
     },
     /// An element that is no whole number, or one out of range.
-    #[error("element {element} is {found}; accepted are whole numbers 0 to {max}")]
+    #[error("element {element} is {found}; accepted are whole numbers {min} to {max}")]
     Element {
         /// Its place in the array.
         element: u64,
         /// What is there.
         found: f64,
+        /// The smallest number that is accepted.
+        min: u32,
         /// The largest number that is accepted.
         max: u32,
     },

@@ -20,7 +20,7 @@ pub(super) fn read(
     let array = arrays.open(offsets)?;
     let path = array.path();
     check_length(&array, nodes as u64 + 1)?;
-    let indptr = whole_numbers(array, ID_MAX, |offset| offset, progress)?;
+    let indptr = whole_numbers(array, 0..=ID_MAX, |offset| offset, progress)?;
     let before = |node: usize| node.checked_sub(1).map_or(0, |node| indptr[node]);
     let wrong = |&node: &usize| indptr[node] < before(node) || node == 0 && indptr[0] > 0;
     if let Some(node) = (0..=nodes).find(wrong) {
@@ -42,7 +42,7 @@ pub(super) fn read(
         Some(stated) => (stated as u32).saturating_sub(1),
         None => ID_MAX - 1,
     };
-    let indices = whole_numbers(array, largest, |column| column, progress)?;
+    let indices = whole_numbers(array, 0..=largest, |column| column, progress)?;
     let columns = stated.unwrap_or_else(|| indices.iter().max().map_or(0, |&largest| largest as usize + 1));
     let values = match piece(arrays, "the values of the features", Piece::Values)? {
         None => None,
@@ -75,7 +75,7 @@ fn stated_columns(arrays: &mut Arrays, nodes: usize) -> Result<Option<usize>, Da
         let accepted = "2, rows and columns".to_owned();
         return Err(read::Problem::Length { found, accepted }.at(&path).into());
     }
-    let shape = whole_numbers(array, ID_MAX, u64::from, &Silent)?;
+    let shape = whole_numbers(array, 0..=ID_MAX, u64::from, &Silent)?;
     features::columns(&path, &shape, nodes).map(Some)
 }
 

@@ -124,6 +124,7 @@ fn read_part(
     if let (Some((path, reading)), Role::Part(_, form)) = (arrays.text(part), role) {
         return Ok((path.to_owned(), text::part(path, form, reading, nodes)?));
     }
+    let first = arrays.first_id();
     let array = arrays.open(part)?;
     let (path, is_bool) = (array.path(), array.dtype() == Dtype::Bool);
     let nodes = match role {
@@ -133,19 +134,25 @@ fn read_part(
         }
         Role::Part(_, Form::Mask) => marked(array, nodes, choice, &name, progress)?,
         _ if is_bool => marked(array, nodes, choice, &name, progress)?,
-        _ => listed(array, nodes, progress)?,
+        _ => listed(array, nodes, first, progress)?,
     };
     Ok((path, nodes))
 }
 
-/// The nodes whose ids are in an array.
-fn listed(array: AnyArray, nodes: usize, progress: &dyn Progress) -> Result<Vec<NodeId>, DatasetError> {
+/// The nodes whose ids, counted from `first`, are in an array.
+fn listed(
+    array: AnyArray,
+    nodes: usize,
+    first: u32,
+    progress: &dyn Progress,
+) -> Result<Vec<NodeId>, DatasetError> {
     let found = length(&array)?;
     if found > nodes as u64 {
         let accepted = format!("at most {nodes}, the nodes of the graph");
         return Err(read::Problem::Length { found, accepted }.at(&array.path()).into());
     }
-    whole_numbers(array, nodes.saturating_sub(1) as u32, NodeId::new, progress)
+    let last = first + nodes.saturating_sub(1) as u32;
+    whole_numbers(array, first..=last, |id| NodeId::new(id - first), progress)
 }
 
 /// The nodes that an array marks: that of one split, `[nodes]`, or of several, `[splits, nodes]` or `[nodes, splits]`.

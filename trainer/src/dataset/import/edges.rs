@@ -20,7 +20,7 @@ use crate::dataset::{
 
 pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let options = job.options;
-    let reading = Reading { header: options.header, first_id: 0 };
+    let reading = Reading { header: options.header, first_id: options.reading.first_id.unwrap_or(0) };
     let mut beside = Vec::new();
     for (path, role, what) in
         [(&options.labels, Role::Labels, "labels"), (&options.features, Role::Features, "features")]
@@ -102,11 +102,11 @@ impl<'a> Beside<'a> {
 /// Whether the graph is in a format that does not state its number of nodes.
 fn is_list(job: &Job) -> bool {
     let format = job.options.reading.format.or_else(|| Format::of_name(job.path));
-    matches!(format, Some(Format::EdgeList | Format::Csv))
+    !matches!(format, Some(Format::Folder | Format::Npz | Format::MatrixMarket | Format::Metis))
 }
 
 fn read_graph(job: &Job, beside: &[Beside]) -> Result<CscGraph, DatasetError> {
-    let options = ReadOptions { symmetrise: false, ..job.options.reading };
+    let options = ReadOptions { symmetrise: false, ..job.options.reading.clone() };
     match read::graph(job.path, &options, job.progress) {
         // Files beside it know of so many nodes.
         Err(ReadError { problem: ReadProblem::Sparse { nodes, .. }, .. })

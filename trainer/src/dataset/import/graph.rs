@@ -58,19 +58,19 @@ fn compressed(
     let Some(found) = arrays.only("the arcs of the graph", |found| found == role(Piece::Indices))? else {
         return Err(arrays.half(offsets, missing));
     };
-    let indptr = whole_numbers(arrays.open(offsets)?, ID_MAX, |offset| offset, progress)?;
+    let indptr = whole_numbers(arrays.open(offsets)?, 0..=ID_MAX, |offset| offset, progress)?;
     if let Some(shape) = arrays.only("the extents of the graph", |found| found == role(Piece::Shape))? {
         let array = arrays.open(shape)?;
         let path = array.path();
         let (found, nodes) =
-            (whole_numbers(array, ID_MAX, u64::from, &Silent)?, (indptr.len() as u64).saturating_sub(1));
+            (whole_numbers(array, 0..=ID_MAX, u64::from, &Silent)?, (indptr.len() as u64).saturating_sub(1));
         if found != [nodes, nodes] {
             let accepted = format!("[{nodes}, {nodes}], as there are {} offsets", indptr.len());
             return Err(Problem::Shape { what: "the nodes", found, accepted }.at(&path));
         }
     }
     let largest = indptr.len().saturating_sub(2).min(ID_MAX as usize) as u32;
-    let indices = whole_numbers(arrays.open(found)?, largest, NodeId::new, progress)?;
+    let indices = whole_numbers(arrays.open(found)?, 0..=largest, NodeId::new, progress)?;
     CscGraph::new(indptr, indices).map_err(|error| ReadProblem::Graph(error).at(arrays.path()).into())
 }
 
@@ -109,7 +109,7 @@ fn of_arcs(
     let max = stated.map_or(ID_MAX - 1, |nodes| nodes.saturating_sub(1));
     let ends = array.elements(progress, |value, element| match value {
         value if (0.0..=f64::from(max)).contains(&value) && stated != Some(0) => Ok(NodeId::new(value as u32)),
-        found => Err(Problem::Element { element, found, max }),
+        found => Err(Problem::Element { element, found, min: 0, max }),
     })?;
     let named = ends.iter().max().map_or(0, |largest| largest.get() + 1);
     // Rows that are too few are refused where they are read.
@@ -139,7 +139,7 @@ fn nodes(arrays: &mut Arrays) -> Result<Option<u32>, DatasetError> {
     }
     let nodes = array.elements(&Silent, |value, element| match value {
         value if value.fract() == 0.0 && (0.0..=f64::from(ID_MAX)).contains(&value) => Ok(value as u32),
-        found => Err(Problem::Element { element, found, max: ID_MAX }),
+        found => Err(Problem::Element { element, found, min: 0, max: ID_MAX }),
     })?;
     Ok(Some(nodes[0]))
 }

@@ -155,7 +155,7 @@ pub struct Options {
     /// The split to take where there are several: of an OGB folder its name, of marks its number, from 0.
     pub split: Option<String>,
     /// How a graph in a file is read. Its number of nodes is needed where it is more than the graph names, and no file of
-    /// labels or features tells.
+    /// labels or features tells. The first id is that of the files beside it, too.
     pub reading: ReadOptions,
     /// Labels for a graph in a file: text, one on each line, or an array.
     pub labels: Option<PathBuf>,
