@@ -161,7 +161,11 @@ impl fmt::Display for Remark {
                     "its header says bipartite: column 1 numbers {left} nodes, column 2 {right} others, whose ids were moved \
                      up by {left}"
                 )?;
-                if *symmetrised { Ok(()) } else { f.write_str("; for arcs in both directions, have the reverse ones added") }
+                if *symmetrised {
+                    Ok(())
+                } else {
+                    f.write_str("; for arcs in both directions, have the reverse ones added")
+                }
             }
             Self::Counts { stated, found } => write!(f, "its header states {stated}, but there are {found}"),
             Self::BothTriangles { above, below } => write!(

@@ -171,10 +171,7 @@ fn what_metis_cannot_hold_is_refused() {
         assert!(!path.exists());
         error.problem.to_string()
     };
-    assert_eq!(
-        refused(&small()),
-        "format 'metis' has no self-loops, but node 2 has one; choose another format"
-    );
+    assert_eq!(refused(&small()), "format 'metis' has no self-loops, but node 2 has one; choose another format");
     assert_eq!(
         refused(&small().without_self_loops()),
         "format 'metis' is for undirected graphs, but there is an arc 1 -> 0 and not as many back; symmetrise the graph, or \

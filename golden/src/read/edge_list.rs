@@ -178,9 +178,7 @@ fn values(record: &Record, ends: [usize; 2]) -> Result<(), Problem> {
     let is_value = |field: &str| is_value(field) || is_value(&field.replacen(',', ".", 1));
     match others.find(|(_, field)| !field.is_empty() && !is_value(field)) {
         None => Ok(()),
-        Some((place, field)) => {
-            Err(Problem::Unnamed { line: record.line(), column: place + 1, found: excerpt(field) })
-        }
+        Some((place, field)) => Err(Problem::Unnamed { line: record.line(), column: place + 1, found: excerpt(field) }),
     }
 }
 

@@ -107,8 +107,7 @@ fn check(format: Format, options: &ReadOptions) -> Result<(), Problem> {
             return Err(Problem::NodesRange { nodes });
         }
     }
-    let given =
-        [("columns are", options.columns.is_some()), ("the first id is", options.first_id.is_some())];
+    let given = [("columns are", options.columns.is_some()), ("the first id is", options.first_id.is_some())];
     match given.into_iter().find(|(_, given)| *given) {
         Some((what, _)) if !matches!(format, Format::EdgeList | Format::Csv) => {
             Err(Problem::EdgeListOnly { what, format })

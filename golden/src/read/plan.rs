@@ -63,7 +63,8 @@ impl Plan {
         }
         let fields: Vec<String> = first.fields().map(str::to_owned).collect();
         let is_named = |names: &[String]| {
-            let has = |column: &Column| matches!(column, Column::Name(_)) && column.place(Some(names), columns).is_some();
+            let has =
+                |column: &Column| matches!(column, Column::Name(_)) && column.place(Some(names), columns).is_some();
             known(names).is_ok() || asked.is_some_and(|asked| has(&asked.source) && has(&asked.destination))
         };
         let header = first.is_words() || is_named(&fields);

@@ -88,6 +88,10 @@ pub(super) fn run(command: &DatasetCommand) -> Result<(), CliError> {
             let imported = import::import(&args.source, &args.out, &args.options()?, &progress)?;
             drop(progress);
             say_unread(&args.source, &imported.unread);
+            if imported.is_bare() {
+                let (from, to) = (args.source.display(), args.out.display());
+                say(&format!("note: {from}: there are no features, no labels and no split; {to} is a graph alone"));
+            }
             print(&format!("{}: {}\n", args.out.display(), summary(&imported)))
         }
         DatasetCommand::Info(args) => {

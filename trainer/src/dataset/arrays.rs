@@ -51,8 +51,12 @@ enum Place {
 pub(super) struct Found(usize);
 
 /// Files, and arrays in files, of which nothing was read, though they hold arrays or may hold some.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unread(Vec<Other>);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    others: Vec<Other>,
+    /// What would be read.
+    known: &'static str,
+}
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +81,7 @@ impl Arrays {
                 Some(role) if ending == "npy" => arrays.enter(role, name, Place::File(file)),
                 role if (role.is_some() || names::is_split(&stem)) && !compressed => {
                     match Bundle::open(&file, &ending)? {
-                        Some(bundle) => arrays.add(&file, bundle, role)?,
+                        Some(bundle) => arrays.add(&file, bundle, role, true)?,
                         None => arrays.others.extend(unread(&file, &name)),
                     }
                 }
@@ -101,7 +105,7 @@ impl Arrays {
                 (Some(role), "npy") => arrays.enter(role, name, Place::File(file)),
                 _ if (role.is_some() || names::is_split(&stem)) && !compressed => {
                     if let Some(bundle) = Bundle::open(&file, &ending)? {
-                        arrays.add(&file, bundle, role)?;
+                        arrays.add(&file, bundle, role, true)?;
                     }
                 }
                 _ => {}
@@ -118,7 +122,7 @@ impl Arrays {
         if ending == "npy" {
             arrays.enter(role, name, Place::File(path.to_owned()));
         } else if let Some(bundle) = Bundle::open(path, &ending)? {
-            arrays.add(path, bundle, Some(role))?;
+            arrays.add(path, bundle, Some(role), true)?;
         } else if let Some(found) = python::object(path) {
             return Err(Problem::Object { found }.at(path));
         } else {
@@ -133,7 +137,7 @@ impl Arrays {
         let name = file_name(path);
         let (stem, ending, _) = split(&name).unwrap_or_default();
         if let Some(bundle) = Bundle::open(path, &ending)? {
-            arrays.add(path, bundle, names::role(&stem))?;
+            arrays.add(path, bundle, names::role(&stem), false)?;
             return Ok(arrays);
         }
         let accepted = "a file with several arrays: .npz, .pt or .safetensors";
@@ -149,12 +153,18 @@ impl Arrays {
         self.entries.push(Entry { role, name, place, taken: false });
     }
 
-    /// Enters the arrays of a file; `role` is what the name of the file says.
-    fn add(&mut self, path: &Path, mut bundle: Bundle, role: Option<Role>) -> Result<(), DatasetError> {
+    /// Enters the arrays of a file, which is one of several if they are `named` with its name; `role` is what its own name
+    /// says.
+    fn add(&mut self, path: &Path, mut bundle: Bundle, role: Option<Role>, named: bool) -> Result<(), DatasetError> {
         let (file, arrays) = (file_name(path), bundle.names());
         let alone = arrays.len() == 1;
+        let is_matrix = arrays.iter().any(|array| array == "format");
         for array in arrays {
-            let name = if array.is_empty() { file.clone() } else { format!("{file}/{array}") };
+            let name = match () {
+                () if array.is_empty() => file.clone(),
+                () if named => format!("{file}/{array}"),
+                () => array.clone(),
+            };
             let meant = match (role, array.as_str()) {
                 (Some(role), "" | "arr_0") if alone => Some(role),
                 // Features as SciPy writes a sparse matrix.
@@ -167,6 +177,8 @@ impl Arrays {
                     _ => continue,
                 },
                 (Some(Role::Features), piece) if names::piece(piece).is_some() => names::piece(piece).map(Role::Sparse),
+                // By rows or by columns, as its format says: nothing is made of it here.
+                (_, piece) if is_matrix && names::piece(piece).is_some() => None,
                 (_, array) => names::role(array),
             };
             match meant {
@@ -206,10 +218,15 @@ impl Arrays {
         &self.entries[found.0].name
     }
 
-    /// The file with the lines of an array that is text, and how they are read.
-    pub(super) fn text(&self, found: Found) -> Option<(&Path, Reading)> {
-        match (&self.entries[found.0].place, self.text) {
-            (Place::Text(path), Some(reading)) => Some((path, reading)),
+    /// The file with the lines of an array that is text, and how they are read. It is then no longer one of which nothing was
+    /// read.
+    pub(super) fn text(&mut self, found: Found) -> Option<(&Path, Reading)> {
+        let Entry { place, taken, .. } = &mut self.entries[found.0];
+        match (place, self.text) {
+            (Place::Text(path), Some(reading)) => {
+                *taken = true;
+                Some((path, reading))
+            }
             _ => None,
         }
     }
@@ -257,52 +274,82 @@ impl Arrays {
         let lost =
             |entry: &Entry| !entry.taken && !matches!(entry.role, Role::Csc(_) | Role::Lists(_) | Role::Adjacency(_));
         let entries = self.entries.into_iter().filter(lost).map(|entry| Other { name: entry.name, object: None });
-        let mut unread: Vec<_> = entries.chain(self.others).collect();
-        unread.sort_unstable();
-        Unread(unread)
+        let mut others: Vec<_> = entries.chain(self.others).collect();
+        others.sort_unstable();
+        Unread { others, ..Unread::default() }
+    }
+
+    /// The names of the arrays that were read.
+    pub(super) fn taken(&self) -> Vec<String> {
+        self.entries.iter().filter(|entry| entry.taken).map(|entry| entry.name.clone()).collect()
+    }
+
+    /// The names of all that is there, as they stand in an error: of many the first ones.
+    fn names(&self) -> String {
+        let entries = self.entries.iter().map(|entry| Other { name: entry.name.clone(), object: None });
+        let others: Vec<_> = entries.chain(self.others.iter().cloned()).collect();
+        if others.is_empty() { "nothing".to_owned() } else { Unread { others, ..Unread::default() }.to_string() }
+    }
+
+    /// That there are no arrays with `what`; `accepted` are the names that those would have.
+    pub(super) fn lack(&self, what: &'static str, accepted: &'static str) -> DatasetError {
+        Problem::Absent { what, found: self.names(), accepted }.at(&self.path)
+    }
+}
+
+impl Default for Unread {
+    fn default() -> Self {
+        Self { others: Vec::new(), known: KNOWN }
     }
 }
 
 impl Unread {
-    /// Of a list of files those that may hold an array, by their names within `folder`.
-    pub(super) fn of(folder: &Path, files: impl IntoIterator<Item = PathBuf>) -> Self {
+    /// Of a list of files those that may hold an array, by their names within `folder`. `known` is what would be read.
+    pub(super) fn of(folder: &Path, files: impl IntoIterator<Item = PathBuf>, known: &'static str) -> Self {
         let named = files.into_iter().filter_map(|path| {
             let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
             unread(&path, &name)
         });
-        Self(named.collect())
+        Self { others: named.collect(), known }
     }
 
     /// What lies in the folders of a folder.
     pub(super) fn below(folder: &Path) -> Self {
-        Self(below(folder))
+        Self { others: below(folder), ..Self::default() }
     }
 
     /// These and others.
     pub(super) fn and(mut self, others: Self) -> Self {
-        self.0.extend(others.0);
-        self.0.sort_unstable();
+        self.others.extend(others.others);
+        self.others.sort_unstable();
+        self.others.dedup();
+        self
+    }
+
+    /// These but for those of such names.
+    pub(super) fn without(mut self, names: &[String]) -> Self {
+        self.others.retain(|other| !names.contains(&other.name));
         self
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.others.is_empty()
     }
 
     /// What is to be said of them.
     pub fn note(&self) -> String {
-        format!("not read: {self}; known names are {KNOWN}")
+        format!("not read: {self}; known names are {}", self.known)
     }
 
     /// Whether one of them is an array for certain: text may be about anything.
     pub(super) fn has_arrays(&self) -> bool {
-        self.0.iter().any(|other| split(&other.name).is_none_or(|(_, ending, _)| ending != "txt"))
+        self.others.iter().any(|other| split(&other.name).is_none_or(|(_, ending, _)| ending != "txt"))
     }
 
     /// Whether one of them is an object that only Python reads.
     pub(super) fn has_objects(&self) -> bool {
-        self.0.iter().any(|other| other.object.is_some())
+        self.others.iter().any(|other| other.object.is_some())
     }
 }
 
@@ -310,11 +357,11 @@ impl Unread {
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 8;
-        for (place, Other { name, object }) in self.0.iter().take(SHOWN).enumerate() {
+        for (place, Other { name, object }) in self.others.iter().take(SHOWN).enumerate() {
             write!(f, "{}{name}", if place == 0 { "" } else { ", " })?;
             object.as_ref().map_or(Ok(()), |object| write!(f, " ({object})"))?;
         }
-        match self.0.len().saturating_sub(SHOWN) {
+        match self.others.len().saturating_sub(SHOWN) {
             0 => Ok(()),
             more => write!(f, " and {more} more"),
         }
@@ -373,8 +420,8 @@ fn unread(path: &Path, name: &str) -> Option<Other> {
         "hdf5",
         "parquet",
     ];
-    const PROSE: [&str; 8] =
-        ["readme", "license", "licence", "copying", "citation", "notes", "requirements", "changelog"];
+    const PROSE: [&str; 9] =
+        ["readme", "license", "licence", "copying", "citation", "notes", "release", "requirements", "changelog"];
     let object = python::object(path);
     let is_prose = |stem: &str| PROSE.iter().any(|prose| stem.to_lowercase().starts_with(prose));
     let is_array = split(&file_name(path))

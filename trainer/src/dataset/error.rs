@@ -48,6 +48,22 @@ pub enum Problem {
         /// Where it could be.
         accepted: &'static str,
     },
+    /// Arrays that are needed are not among those that are there.
+    #[error("there are no {what} in it, but {found}; accepted is {accepted}")]
+    Absent {
+        /// What is missing.
+        what: &'static str,
+        /// The names of all that is there.
+        found: String,
+        /// Names that it could have.
+        accepted: &'static str,
+    },
+    /// A source of a data set where a data set belongs.
+    #[error("{found}; accepted is a folder with indptr.npy and indices.npy, as trisage dataset import makes it")]
+    Unimported {
+        /// What it is.
+        found: String,
+    },
     /// Part of a thing is there, but not the rest.
     #[error("there is {found}, but {missing} is missing; give both, or neither")]
     Half {
@@ -132,6 +148,18 @@ pub enum Problem {
         /// The smallest number that is accepted.
         min: u32,
         /// The largest number that is accepted.
+        max: u32,
+    },
+    /// An element that is no node of the graph.
+    #[error("element {element} is {found}; accepted are the nodes of the graph, {min} to {max}")]
+    NodeId {
+        /// Its place in the array.
+        element: u64,
+        /// What is there.
+        found: f64,
+        /// The first node.
+        min: u32,
+        /// The last node.
         max: u32,
     },
     /// An element of a mask that is neither yes nor no.

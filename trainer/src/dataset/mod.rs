@@ -99,9 +99,19 @@ impl Dataset {
     /// # Errors
     /// The first thing that is wrong with it, or with the choice.
     pub fn load_split(path: &Path, split: Option<usize>, progress: &dyn Progress) -> Result<Self, DatasetError> {
+        if path.is_file() {
+            return Err(Problem::Unimported { found: "this is a file".to_owned() }.at(path));
+        }
         let arrays = Arrays::of_folder(path)?;
         for (what, piece) in [("the offsets of the graph", Piece::Indptr), ("the arcs of the graph", Piece::Indices)] {
             arrays.only(what, |role| role == Role::Csc(piece))?;
+        }
+        let is_list = |role| matches!(role, Role::EdgeIndex | Role::Edges | Role::Adjacency(Piece::Indptr));
+        if arrays.only("the offsets of the graph", |role| role == Role::Csc(Piece::Indptr))?.is_none()
+            && let Some(found) = arrays.only("the arcs of the graph", is_list)?
+        {
+            let found = format!("the graph is in {}", arrays.name(found));
+            return Err(Problem::Unimported { found }.at(path));
         }
         let options = read::ReadOptions { format: Some(Format::Folder), ..read::ReadOptions::default() };
         let graph = read::graph(path, &options, progress)?;

@@ -140,19 +140,19 @@ fn read_part(
 }
 
 /// The nodes whose ids, counted from `first`, are in an array.
-fn listed(
-    array: AnyArray,
-    nodes: usize,
-    first: u32,
-    progress: &dyn Progress,
-) -> Result<Vec<NodeId>, DatasetError> {
+fn listed(array: AnyArray, nodes: usize, first: u32, progress: &dyn Progress) -> Result<Vec<NodeId>, DatasetError> {
     let found = length(&array)?;
     if found > nodes as u64 {
         let accepted = format!("at most {nodes}, the nodes of the graph");
         return Err(read::Problem::Length { found, accepted }.at(&array.path()).into());
     }
     let last = first + nodes.saturating_sub(1) as u32;
-    whole_numbers(array, first..=last, |id| NodeId::new(id - first), progress)
+    whole_numbers(array, first..=last, |id| NodeId::new(id - first), progress).map_err(|error| match error {
+        DatasetError::Refused { path, problem: Problem::Element { element, found, min, max } } => {
+            Problem::NodeId { element, found, min, max }.at(&path)
+        }
+        error => error,
+    })
 }
 
 /// The nodes that an array marks: that of one split, `[nodes]`, or of several, `[splits, nodes]` or `[nodes, splits]`.

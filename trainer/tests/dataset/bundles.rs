@@ -1,5 +1,6 @@
 //! One file with everything, and folders of arrays with a list of arcs.
 
+use golden::Silent;
 use trainer::dataset::{
     Dataset,
     import::{Imported, Options, Source},
@@ -90,7 +91,7 @@ fn everything_in_one_file() {
     assert_eq!((arcs(&dataset).len(), counts.classes), (4, 3));
     assert_eq!(
         imported(&files.at("plain.pt"), &Options::default()).unwrap_err(),
-        "plain.pt: there are no arcs of a graph; accepted is edge_index ([2, arcs]), edges ([arcs, 2]), adj_indptr with \
+        "plain.pt: there are no arcs of a graph in it, but x, y, num_classes; accepted is edge_index ([2, arcs]), edges ([arcs, 2]), adj_indptr with \
          adj_indices (by source), or indptr with indices (by destination)"
     );
 }
@@ -116,10 +117,7 @@ fn matrices_in_one_file() {
         let members: Vec<_> = members.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
         let (dataset, counts) = npz(&members, &Options::default()).unwrap();
         assert_eq!(arcs(&dataset), [(3, 0), (0, 1), (0, 2)]);
-        assert_eq!(
-            (counts.columns, counts.classes, counts.unread.to_string()),
-            (2, 3, "data.npz/class_names".to_owned())
-        );
+        assert_eq!((counts.columns, counts.classes, counts.unread.to_string()), (2, 3, "class_names".to_owned()));
         let values = dataset.features.dense("x".as_ref()).unwrap();
         assert_eq!(values.values(), [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0]);
 
@@ -135,7 +133,7 @@ fn matrices_in_one_file() {
         spoilt.remove(1);
         assert_eq!(
             npz(&spoilt, &Options::default()).unwrap_err(),
-            format!("data.npz: there is data.npz/{}, but adj_indices is missing; give both, or neither", spoilt[0].0)
+            format!("data.npz: there is {}, but adj_indices is missing; give both, or neither", spoilt[0].0)
         );
     }
 }
@@ -151,6 +149,32 @@ fn folders_of_arrays() {
     let (dataset, counts) = imported(files.path(), &Options::default()).unwrap();
     assert_eq!((arcs(&dataset).len(), counts.columns, counts.classes), (4, 3, 3));
     assert!(counts.unread.is_empty());
+    // What is still to be imported is said to be so where a data set belongs.
+    let accepted = "accepted is a folder with indptr.npy and indices.npy, as trisage dataset import makes it";
+    assert_eq!(files.refusal(), format!("the graph is in edge_index.npy; {accepted}"));
+    let error = Dataset::load(&files.at("x.npy"), &Silent).unwrap_err();
+    assert_eq!(super::sentence(&error, files.path()), format!("x.npy: this is a file; {accepted}"));
+}
+
+/// A matrix of `SciPy`'s is a graph in a file, by rows or by columns as its format says.
+#[test]
+fn a_matrix_alone_is_no_bundle() {
+    let members = [
+        ("indptr.npy", int32(&[0, 1, 2])),
+        ("indices.npy", int32(&[1, 0])),
+        ("format.npy", npy("|S3", "()", *b"csr")),
+        ("shape.npy", int64(&[2, 2])),
+        ("data.npy", int64(&[1, 1])),
+    ];
+    let files = Files::new([("g.npz", zip(&members))]);
+    assert_eq!(Source::of(&files.at("g.npz")).unwrap(), Source::Edges);
+    assert_eq!(imported(&files.at("g.npz"), &Options::default()).unwrap().1.edges, 2);
+    let forced = Options { source: Some(Source::Arrays), ..Options::default() };
+    let found = imported(&files.at("g.npz"), &forced).unwrap_err();
+    assert!(
+        found.starts_with("g.npz: there are no arcs of a graph in it, but indptr, indices, format, shape, data; "),
+        "{found}"
+    );
 }
 
 #[test]
@@ -186,7 +210,7 @@ fn arcs_that_are_none() {
         ),
         (
             refusal(&[ends(&[0, 1]), ("edges", wide("(1, 2)", &[0, 1]))]),
-            "data.npz: the arcs of the graph are in data.npz/edge_index and in data.npz/edges; keep one of the two",
+            "data.npz: the arcs of the graph are in edge_index and in edges; keep one of the two",
         ),
         (
             refusal(&[ends(&[0, 1]), ("num_nodes", wide("(2,)", &[2, 2]))]),

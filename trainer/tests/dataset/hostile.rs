@@ -252,11 +252,11 @@ fn splits_that_are_none() {
     let cases = [
         (
             all(int64(&[1, 4]), none(), int64(&[])),
-            "train_idx.npy: element 1 is 4; accepted are whole numbers 0 to 3".to_owned(),
+            "train_idx.npy: element 1 is 4; accepted are the nodes of the graph, 0 to 3".to_owned(),
         ),
         (
             all(int64(&[-1]), none(), int64(&[])),
-            "train_idx.npy: element 0 is -1; accepted are whole numbers 0 to 3".to_owned(),
+            "train_idx.npy: element 0 is -1; accepted are the nodes of the graph, 0 to 3".to_owned(),
         ),
         (
             all(float32("(2,)", &[0.0, 1.0]), none(), int64(&[])),
@@ -309,7 +309,7 @@ fn splits_that_are_none() {
 #[test]
 fn folders_without_a_graph() {
     let found = Files::new([("features.npy", features())]).refusal();
-    assert!(found.starts_with("the folder has neither indptr.npy nor indptr.npy.gz"), "{found}");
+    assert!(found.starts_with("the folder has no indptr.npy, nor one with "), "{found}");
     let error = trainer::dataset::Dataset::load("/nowhere".as_ref(), &Silent).unwrap_err().to_string();
     assert_eq!(error, "/nowhere: cannot be opened: No such file or directory (os error 2)");
 }

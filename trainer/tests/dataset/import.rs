@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use golden::{Silent, read::ReadOptions};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use trainer::dataset::{
-    Dataset, NO_LABEL, Unread,
+    Dataset, NO_LABEL,
     import::{self, Imported, Options, Source},
 };
 
@@ -53,10 +53,7 @@ fn ogb() -> Files {
 #[test]
 fn ogb_folders() {
     let (dataset, counts) = imported(ogb().path(), &Options::default()).unwrap();
-    assert_eq!(
-        counts,
-        Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [1, 1, 1], unread: Unread::default() }
-    );
+    assert_eq!(counts, Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [1, 1, 1], ..counts.clone() });
     assert_eq!(arcs(&dataset), [(1, 0), (0, 1), (3, 1), (2, 2)]);
     assert_eq!((dataset.labels, dataset.classes), (vec![2, NO_LABEL, 0, 1], 3));
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().values(), x());
@@ -181,10 +178,7 @@ fn reddit(types: &[i64]) -> Files {
 #[test]
 fn reddits_two_files() {
     let (dataset, counts) = imported(reddit(&[1, 3, 1, 2]).path(), &Options::default()).unwrap();
-    assert_eq!(
-        counts,
-        Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [2, 1, 1], unread: Unread::default() }
-    );
+    assert_eq!(counts, Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [2, 1, 1], ..counts.clone() });
     assert_eq!(arcs(&dataset), [(1, 0), (0, 1), (3, 1), (2, 2)]);
     assert_eq!(dataset.labels, [2, 0, 1, 0]);
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().values(), x());
@@ -248,10 +242,7 @@ fn a_graph_with_text_beside_it() {
         ..Options::default()
     };
     let (dataset, counts) = imported(&files.at("edges.csv"), &all).unwrap();
-    assert_eq!(
-        counts,
-        Imported { nodes: 5, edges: 2, columns: 2, classes: 4, splits: [1, 1, 0], unread: Unread::default() }
-    );
+    assert_eq!(counts, Imported { nodes: 5, edges: 2, columns: 2, classes: 4, splits: [1, 1, 0], ..counts.clone() });
     assert_eq!(dataset.labels, [0, NO_LABEL, 3, NO_LABEL, 0]);
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().row(3), [7.0, 8.0]);
 

@@ -343,6 +343,24 @@ fn arrays_beside_the_file_of_a_graph() {
         imported(&files.at("e.txt"), &options(&files)).unwrap_err(),
         "labels.npy: the labels have the extents [3]; accepted is [4] or [4, 1], one for each node of the graph"
     );
+    // Labels and features in one file.
+    let both = super::zip(&[
+        ("x.npy", float32("(4, 3)", &x())),
+        ("y.npy", int64(&[2, 0, 1, 0])),
+        ("z.npy", int64(&[0])),
+        ("train_mask.npy", int64(&[0])),
+    ]);
+    let of =
+        |name: &str| Options { labels: Some(files.at(name)), features: Some(files.at(name)), ..Options::default() };
+    files.write("both.npz", &both);
+    let (_, counts) = imported(&files.at("e.txt"), &of("both.npz")).unwrap();
+    let unread = "both.npz/train_mask, both.npz/z";
+    assert_eq!((counts.columns, counts.classes, counts.unread.to_string()), (3, 3, unread.to_owned()));
+    files.write("other.npz", &super::zip(&[("y.npy", int64(&[2, 0, 1, 0])), ("z.npy", int64(&[0]))]));
+    assert_eq!(
+        imported(&files.at("e.txt"), &of("other.npz")).unwrap_err(),
+        "other.npz: there are no features in it, but other.npz/y, other.npz/z; accepted is features, feat, x or node_feat"
+    );
     // They tell of isolated nodes, too.
     files.write("labels.npy", &int64(&[2, 0, 1, 0, 0]));
     std::fs::remove_file(files.at("features.npy")).unwrap();

@@ -127,11 +127,14 @@ fn other_files_of_known_sources() {
         ("split/time/test.csv.gz", gz("")),
         ("mapping/README.md", vec![]),
         ("RELEASE_v1.txt", vec![]),
+        ("other.csv", vec![]),
     ]);
     let (_, counts) = imported(files.path(), &Options::default()).unwrap();
+    assert_eq!((counts.splits, counts.unread.to_string()), ([1, 1, 0], "raw/node_year.csv.gz, other.csv".to_owned()));
     assert_eq!(
-        (counts.splits, counts.unread.to_string()),
-        ([1, 1, 0], "raw/node_year.csv.gz, RELEASE_v1.txt".to_owned())
+        counts.unread.note(),
+        "not read: raw/node_year.csv.gz, other.csv; known names are edge, node-feat, node-label and num-node-list in raw/, and \
+         the parts of the split"
     );
 }
 

@@ -34,7 +34,9 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let nodes = number(job, graph.nodes(), stated, &mut beside)?;
     let counts = job.graph(graph.padded(nodes).map_err(|error| ReadProblem::Graph(error).at(job.path))?)?;
 
-    let (mut unread, mut columns, mut labelled) = (Unread::default(), 0, (vec![NO_LABEL; nodes], 0));
+    let (mut columns, mut labelled) = (0, (vec![NO_LABEL; nodes], 0));
+    // Labels and features may be in one file: what one of them is read of is not unread.
+    let (mut unread, mut taken) = (Unread::default(), Vec::new());
     for file in beside {
         match (file.content, file.role) {
             (Content::Text(table), Role::Labels) => {
@@ -42,15 +44,13 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
             }
             (Content::Text(table), _) => columns = job.features(table.rows(Some(nodes as u64))?, nodes)?,
             (Content::Arrays(mut arrays), role) => {
-                let lacks = |what| Problem::Lacks { what, accepted: "an array of a name that is known" }.at(file.path);
                 if role == Role::Labels {
-                    labelled = labels::read(&mut arrays, nodes, job.progress)?.ok_or_else(|| lacks("labels"))?;
+                    let found = labels::read(&mut arrays, nodes, job.progress)?;
+                    labelled = found.ok_or_else(|| arrays.lack("labels", "labels, label, y, node_label or targets"))?;
                 } else {
-                    let features = features::read(&mut arrays, nodes, job.progress)?;
-                    columns =
-                        Some(features.columns()).filter(|&columns| columns > 0).ok_or_else(|| lacks("features"))?;
-                    job.writer.features(&features)?;
+                    columns = copy_features(job, &mut arrays, nodes)?;
                 }
+                taken.extend(arrays.taken());
                 unread = unread.and(arrays.unread());
             }
         }
@@ -59,11 +59,24 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let splits = match &options.splits {
         Some(folder) => {
             let mut arrays = Arrays::of_split(folder, reading)?;
-            splits::read(&mut arrays, &labels, classes, job.split_number()?, job.progress)?
+            let splits = splits::read(&mut arrays, &labels, classes, job.split_number()?, job.progress)?;
+            taken.extend(arrays.taken());
+            unread = unread.and(arrays.unread());
+            splits
         }
         None => Splits::default(),
     };
-    job.finish(counts, columns, (&labels, classes), &splits, unread)
+    job.finish(counts, columns, (&labels, classes), &splits, unread.without(&taken))
+}
+
+/// Writes the features that an array has; how many columns there are.
+fn copy_features(job: &Job, arrays: &mut Arrays, nodes: usize) -> Result<usize, DatasetError> {
+    let features = features::read(arrays, nodes, job.progress)?;
+    if features.columns() == 0 {
+        return Err(arrays.lack("features", "features, feat, x or node_feat"));
+    }
+    job.writer.features(&features)?;
+    Ok(features.columns())
 }
 
 /// A file with something about each node.

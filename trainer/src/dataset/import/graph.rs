@@ -22,7 +22,7 @@ pub(super) fn read(arrays: &mut Arrays, progress: &dyn Progress) -> Result<CscGr
     let Some(found) = arrays.only("the arcs of the graph", is_graph)? else {
         let accepted = "edge_index ([2, arcs]), edges ([arcs, 2]), adj_indptr with adj_indices (by source), or indptr with \
                         indices (by destination)";
-        return Err(Problem::Lacks { what: "arcs of a graph", accepted }.at(arrays.path()));
+        return Err(arrays.lack("arcs of a graph", accepted));
     };
     match arrays.role(found) {
         Role::Csc(_) => compressed(arrays, found, "indices.npy", Role::Csc, progress),

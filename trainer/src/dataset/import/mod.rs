@@ -22,7 +22,7 @@ use super::{
     Splits, Unread,
     arrays::{self, file_name},
     error::{DatasetError, Problem},
-    names::{self, Piece, Role},
+    names::{self, KNOWN, Piece, Role},
     python,
     text::Rows,
     write::Writer,
@@ -105,7 +105,7 @@ impl Source {
 
 /// Why a folder cannot be imported.
 fn unknown(path: &Path, files: Vec<PathBuf>) -> Problem {
-    let found = Unread::of(path, files).and(Unread::below(path));
+    let found = Unread::of(path, files, KNOWN).and(Unread::below(path));
     let accepted = "an OGB folder (raw/edge.csv.gz), reddit_data.npz with reddit_graph.npz, a folder of arrays (indptr.npy \
                     with indices.npy, edge_index.npy, or raw_indptr.npy as of Planetoid), one file of arrays (.npz, .pt or \
                     .safetensors), or the file of a graph";
@@ -185,6 +185,13 @@ pub struct Imported {
     pub splits: [usize; 3],
     /// What may hold an array, but was not read.
     pub unread: Unread,
+}
+
+impl Imported {
+    /// Whether there is nothing but the graph.
+    pub fn is_bare(&self) -> bool {
+        self.columns == 0 && self.classes == 0 && self.splits == [0; 3]
+    }
 }
 
 /// Makes the folder `out` of what is at `path`. Nothing is changed unless all of it is there.

@@ -46,7 +46,8 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let columns = job.features(Rows::plain(&features), counts.0)?;
 
     let others = arrays::files(&raw)?.into_iter().filter(|path| !KNOWN.iter().any(|stem| is_named(path, stem)));
-    let unread = Unread::of(job.path, others.chain(arrays::files(job.path)?));
+    let known = "edge, node-feat, node-label and num-node-list in raw/, and the parts of the split";
+    let unread = Unread::of(job.path, others.chain(arrays::files(job.path)?), known);
     job.finish(counts, columns, (&labels, classes), &splits, unread)
 }
 

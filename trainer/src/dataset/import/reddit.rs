@@ -65,6 +65,7 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     rows.finish()?;
 
     let is_other = |path: &PathBuf| !["reddit_data.npz", "reddit_graph.npz"].contains(&&*arrays::file_name(path));
-    let unread = Unread::of(job.path, arrays::files(job.path)?.into_iter().filter(is_other));
+    let others = arrays::files(job.path)?.into_iter().filter(is_other);
+    let unread = Unread::of(job.path, others, "reddit_data.npz and reddit_graph.npz");
     job.finish(counts, columns, (&labels, classes), &splits, unread)
 }
