@@ -62,3 +62,23 @@ pub fn int64(values: &[i64]) -> Vec<u8> {
 pub fn float32(shape: &str, values: &[f32]) -> Vec<u8> {
     npy("<f4", shape, values.iter().flat_map(|v| v.to_le_bytes()))
 }
+
+/// An array of bool of this shape.
+pub fn bools(shape: &str, marks: &[u8]) -> Vec<u8> {
+    npy("|b1", shape, marks.iter().copied())
+}
+
+/// The graph 1 -> 0, 0 -> 1, 3 -> 2, 2 -> 3, as the files of a folder.
+pub fn graph() -> [(&'static str, Vec<u8>); 2] {
+    [("indptr.npy", int64(&[0, 1, 2, 3, 4])), ("indices.npy", int32(&[1, 0, 3, 2]))]
+}
+
+/// Features of its nodes: four rows of three.
+pub fn x() -> Vec<f32> {
+    (0..12u8).map(|i| 0.5 * f32::from(i) - 1.0).collect()
+}
+
+/// Nodes as numbers.
+pub fn ids(nodes: &[golden::NodeId]) -> Vec<u32> {
+    nodes.iter().map(|node| node.get()).collect()
+}

@@ -5,11 +5,15 @@
 
 #![forbid(unsafe_code)]
 
+mod compression;
 mod format;
 pub mod generate;
 pub mod memory;
+mod note;
 mod npy;
 pub mod read;
 pub mod write;
 
+pub use compression::Compression;
 pub use format::{Format, FormatError};
+pub use note::{Listener, Note, Remark, Setting, UsedColumn};

@@ -1,15 +1,16 @@
 //! What is written is read back, in every format, position for position.
 
 use std::{
+    cell::RefCell,
     fs,
     io::Read,
     os::unix::fs::{PermissionsExt, symlink},
     path::Path,
 };
 
-use golden::{CscGraph, EdgePos, HopCounts, LocalId, NodeId, Silent, SubGraph};
+use golden::{CscGraph, EdgePos, HopCounts, LocalId, NodeId, Progress, Silent, SubGraph};
 use golden_files::{
-    Format, read,
+    Format, Listener, Note, Setting, read,
     read::ReadOptions,
     write,
     write::{WriteOptions, WriteProblem},
@@ -17,7 +18,20 @@ use golden_files::{
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use tempfile::TempDir;
 
-const NAMES: [&str; 9] = ["folder", "a.npz", "a.txt", "a.tsv", "a.edges.gz", "a.csv", "a.csv.gz", "a.mtx", "a.mtx.gz"];
+const NAMES: [&str; 12] = [
+    "folder",
+    "a.npz",
+    "a.txt",
+    "a.tsv",
+    "a.edges.gz",
+    "a.edgelist.zst",
+    "a.csv",
+    "a.csv.gz",
+    "a.csv.bz2",
+    "a.mtx",
+    "a.mtx.gz",
+    "a.mtx.xz",
+];
 
 fn graphs() -> impl Strategy<Value = CscGraph> {
     (1..40u32).prop_flat_map(|nodes| {
@@ -32,10 +46,30 @@ fn graphs() -> impl Strategy<Value = CscGraph> {
     })
 }
 
-/// Options with which a graph written to `path` can be read back.
-fn options(path: &Path, graph: &CscGraph) -> ReadOptions {
-    let text = !matches!(Format::of_name(path), Some(Format::Folder | Format::Npz));
-    ReadOptions { nodes: text.then_some(graph.nodes() as u32), ..ReadOptions::default() }
+/// Hears what has to be known to read a file back.
+#[derive(Default)]
+struct Settings(RefCell<Vec<Setting>>);
+
+impl Progress for Settings {
+    fn report(&self, _what: &str, _done: u64, _total: u64) {}
+}
+
+impl Listener for Settings {
+    fn note(&self, note: &Note) {
+        self.0.borrow_mut().extend(note.remark.setting());
+    }
+}
+
+/// Writes a graph to `path`, and reads it back as the notes on the file ask for.
+fn there_and_back(path: &Path, graph: &CscGraph, options: &WriteOptions) -> CscGraph {
+    let settings = Settings::default();
+    write::graph(path, graph, options, &settings).unwrap();
+    let nodes = match settings.0.into_inner()[..] {
+        [] => None,
+        [Setting::Nodes(nodes)] if Format::of_name(path) == Some(Format::Csv) => nodes,
+        ref others => panic!("{}: {others:?}", path.display()),
+    };
+    read::graph(path, &ReadOptions { nodes, ..ReadOptions::default() }, &Silent).unwrap()
 }
 
 proptest! {
@@ -50,12 +84,20 @@ proptest! {
         let folder = TempDir::new().unwrap();
         for name in NAMES {
             let path = folder.path().join(name);
-            write::graph(&path, &graph, &WriteOptions::default(), &Silent).unwrap();
-            let found = read::graph(&path, &options(&path, &graph), &Silent).unwrap();
-            prop_assert_eq!(&found, &graph, "{}", name);
+            prop_assert_eq!(&there_and_back(&path, &graph, &WriteOptions::default()), &graph, "{}", name);
         }
         // A temporary name left behind would be one more.
         prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), NAMES.len());
+    }
+
+    /// Undirected graphs without self-loops are METIS's, too.
+    #[test]
+    fn metis(graph in graphs()) {
+        let folder = TempDir::new().unwrap();
+        let graph = graph.without_self_loops().symmetrised().unwrap();
+        for name in ["a.graph", "a.metis.gz", "a.graph.bz2", "a.graph.xz", "a.graph.zst"] {
+            prop_assert_eq!(&there_and_back(&folder.path().join(name), &graph, &WriteOptions::default()), &graph);
+        }
     }
 
     #[test]
@@ -86,21 +128,20 @@ fn nothing_is_overwritten_unasked() {
         let problem = write::graph(&path, &small(), &WriteOptions::default(), &Silent).unwrap_err().problem;
         assert!(matches!(problem, WriteProblem::Exists { .. }), "{name}: {problem}");
         let larger = small().symmetrised().unwrap();
-        write::graph(&path, &larger, &overwrite, &Silent).unwrap();
-        assert_eq!(read::graph(&path, &options(&path, &larger), &Silent).unwrap(), larger, "{name}");
+        assert_eq!(there_and_back(&path, &larger, &overwrite), larger, "{name}");
     }
 }
 
 #[test]
 fn a_folder_keeps_its_other_files() {
     let folder = TempDir::new().unwrap();
-    let names = ["labels.npy", "indices.npy.gz"].map(|name| folder.path().join(name));
+    let names = ["labels.npy", "indices.npy.gz", "indptr.npy.zst"].map(|name| folder.path().join(name));
     for path in &names {
         fs::write(path, "x").unwrap();
     }
     let overwrite = WriteOptions { overwrite: true, format: Some(Format::Folder) };
     write::graph(folder.path(), &small(), &overwrite, &Silent).unwrap();
-    assert_eq!(names.map(|path| path.exists()), [true, false], "an array of another graph must not stay");
+    assert_eq!(names.map(|path| path.exists()), [true, false, false], "an array of another graph must not stay");
     assert_eq!(read::graph(folder.path(), &ReadOptions::default(), &Silent).unwrap(), small());
 }
 
@@ -122,6 +163,36 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     symlink("/dev/null", &device).unwrap();
     assert_eq!(refused(&device, &overwrite), "there is a device of this name, but text is written to a file");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_metis_cannot_hold_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.graph");
+    let refused = |graph: &CscGraph| {
+        let error = write::graph(&path, graph, &WriteOptions::default(), &Silent).unwrap_err();
+        assert!(!path.exists());
+        error.problem.to_string()
+    };
+    assert_eq!(refused(&small()), "format 'metis' has no self-loops, but node 2 has one; choose another format");
+    assert_eq!(
+        refused(&small().without_self_loops()),
+        "format 'metis' is for undirected graphs, but there is an arc 1 -> 0 and not as many back; symmetrise the graph, or \
+         choose another format"
+    );
+}
+
+#[test]
+fn isolated_nodes_at_the_end_are_kept_or_said() {
+    let folder = TempDir::new().unwrap();
+    let none = CscGraph::new(vec![0; 6], vec![]).unwrap();
+    let some = CscGraph::new(vec![0, 1, 1, 1], vec![NodeId::new(0)]).unwrap();
+    for (graph, at) in [(none, "none"), (some, "some")] {
+        for name in NAMES {
+            let path = folder.path().join(format!("{at}-{name}"));
+            assert_eq!(there_and_back(&path, &graph, &WriteOptions::default()), graph, "{name}");
+        }
+    }
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::io;
 
 use dataset::DatasetError;
-use golden_files::memory::Gigabytes;
+use golden_files::{memory::Gigabytes, write::WriteProblem};
 use pipeline::{PipelineError, accelerator::AcceleratorError, batches::NodeListError, verify::VerifyError};
 
-use crate::bench::BenchError;
+use crate::{bench::BenchError, options::source};
 
 /// Why a command could not be done: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -59,8 +59,15 @@ pub(crate) enum CliError {
 
 impl CliError {
     /// What would help.
-    pub(crate) fn hint(&self) -> &'static str {
+    pub(crate) fn hint(&self) -> String {
         use golden::SampleError::Overflow;
+        let reading = match self {
+            Self::Read(error) | Self::Dataset(DatasetError::Read(error)) => error.problem.setting(),
+            _ => None,
+        };
+        if let Some(setting) = reading {
+            return format!(" ({})", source::option(&setting));
+        }
         let overflow = match self {
             Self::Sample(Overflow { .. }) | Self::Device(hw::DeviceError::Overflow { .. }) => true,
             Self::Verify(VerifyError::Reference { source, .. }) => matches!(source, Overflow { .. }),
@@ -69,18 +76,18 @@ impl CliError {
             }
             _ => false,
         };
-        let exists = match self {
-            Self::Write(error) | Self::Dataset(DatasetError::Write(error)) => {
-                matches!(error.problem, golden_files::write::WriteProblem::Exists { .. })
-            }
-            _ => false,
+        let writing = match self {
+            Self::Write(error) | Self::Dataset(DatasetError::Write(error)) => match error.problem {
+                WriteProblem::Exists { .. } => " with --overwrite",
+                _ => "",
+            },
+            _ => "",
         };
-        if overflow {
-            "; leave --node-capacity and --edge-capacity away to have room for the worst case"
-        } else if exists {
-            " with --overwrite"
+        let hint = if overflow {
+            "; omit --node-capacity and --edge-capacity to have room for the worst case"
         } else {
-            ""
-        }
+            writing
+        };
+        hint.to_owned()
     }
 }

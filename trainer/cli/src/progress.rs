@@ -1,9 +1,12 @@
-//! Progress on a terminal.
+//! Progress on a terminal, and notes.
 
 use std::{cell::RefCell, time::Duration};
 
 use golden::Progress;
+use golden_files::{Listener, Note};
 use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{options::source::option, output::say};
 
 /// A bar on stderr for each piece of work, gone when it is done. Without a terminal there is none.
 #[derive(Debug, Default)]
@@ -31,6 +34,17 @@ impl Progress for Bar {
         }
         if done == total {
             *current = None;
+        }
+    }
+}
+
+impl Listener for Bar {
+    fn note(&self, note: &Note) {
+        let hint = note.remark.setting().map_or_else(String::new, |setting| format!(" ({})", option(&setting)));
+        let say = || say(&format!("note: {note}{hint}"));
+        match &*self.0.borrow() {
+            Some((_, bar)) => bar.suspend(say),
+            None => say(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The types of numbers that arrays are made of, whatever file they are in.
 
+use std::fmt;
+
 use half::{bf16, f16};
 
 /// A type of little-endian numbers.
@@ -77,6 +79,11 @@ impl Dtype {
         })
     }
 
+    /// Whether the elements are whole numbers; bools are not.
+    pub(super) fn is_whole(self) -> bool {
+        !matches!(self, Self::Bool | Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+
     /// Bytes of an element.
     pub(super) fn width(self) -> usize {
         match self {
@@ -107,6 +114,26 @@ impl Dtype {
             Self::F32 => every(bytes, |b| f32::from_le_bytes(b).into(), take),
             Self::F64 => every(bytes, f64::from_le_bytes, take),
         }
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Bool => "bool",
+            Self::U8 => "uint8",
+            Self::I8 => "int8",
+            Self::I16 => "int16",
+            Self::U16 => "uint16",
+            Self::I32 => "int32",
+            Self::U32 => "uint32",
+            Self::I64 => "int64",
+            Self::U64 => "uint64",
+            Self::F16 => "float16",
+            Self::Bf16 => "bfloat16",
+            Self::F32 => "float32",
+            Self::F64 => "float64",
+        })
     }
 }
 

@@ -7,7 +7,13 @@ use std::{
 
 use golden_files::{read::ReadError, write::WriteError};
 
+use super::{arrays::Unread, names::KNOWN};
 use golden_files::memory::Gigabytes;
+
+/// What to do with what only Python reads.
+const SAVE: &str = "save the arrays instead, for example with numpy.savez('data.npz', edge_index=..., x=..., y=..., \
+                    train_mask=..., val_mask=..., test_mask=...), and import that file; objects will be taken by the Python \
+                    module, which is planned";
 
 /// A data set that cannot be read or made: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +47,22 @@ pub enum Problem {
         what: &'static str,
         /// Where it could be.
         accepted: &'static str,
+    },
+    /// Arrays that are needed are not among those that are there.
+    #[error("there are no {what} in it, but {found}; accepted is {accepted}")]
+    Absent {
+        /// What is missing.
+        what: &'static str,
+        /// The names of all that is there.
+        found: String,
+        /// Names that it could have.
+        accepted: &'static str,
+    },
+    /// A source of a data set where a data set belongs.
+    #[error("{found}; accepted is a folder with indptr.npy and indices.npy, as trisage dataset import makes it")]
+    Unimported {
+        /// What it is.
+        found: String,
     },
     /// Part of a thing is there, but not the rest.
     #[error("there is {found}, but {missing} is missing; give both, or neither")]
@@ -116,8 +138,32 @@ pub enum Problem {
         /// What could be.
         accepted: String,
     },
+    /// An element that is no whole number, or one out of range.
+    #[error("element {element} is {found}; accepted are whole numbers {min} to {max}")]
+    Element {
+        /// Its place in the array.
+        element: u64,
+        /// What is there.
+        found: f64,
+        /// The smallest number that is accepted.
+        min: u32,
+        /// The largest number that is accepted.
+        max: u32,
+    },
+    /// An element that is no node of the graph.
+    #[error("element {element} is {found}; accepted are the nodes of the graph, {min} to {max}")]
+    NodeId {
+        /// Its place in the array.
+        element: u64,
+        /// What is there.
+        found: f64,
+        /// The first node.
+        min: u32,
+        /// The last node.
+        max: u32,
+    },
     /// An element of a mask that is neither yes nor no.
-    #[error("the mask of node {node} is {found}; accepted are 0 and 1")]
+    #[error("the mask of node {node} is {found}; accepted are 0 and 1 (node ids belong into train_idx and the like)")]
     Mask {
         /// The node.
         node: u64,
@@ -146,6 +192,52 @@ pub enum Problem {
         /// The node.
         node: u64,
     },
+    /// A split without nodes to train with.
+    #[error("no node is in it; accepted are one node or more to train with")]
+    Untrained,
+    /// A split that is not named by a number.
+    #[error("the splits have numbers, from 0; there is no split {found:?}")]
+    Number {
+        /// What was asked for.
+        found: String,
+    },
+    /// Several splits, of which none was chosen, or one that is not there.
+    #[error("{}", choice(*splits, *asked))]
+    Choice {
+        /// How many there are.
+        splits: u64,
+        /// The one that was asked for.
+        asked: Option<usize>,
+    },
+    /// Arrays with different numbers of splits.
+    #[error("there are {found} splits in it; accepted are {accepted}, as in {first}")]
+    Splits {
+        /// How many there are.
+        found: u64,
+        /// The array that has another number.
+        first: String,
+        /// That number.
+        accepted: u64,
+    },
+    /// Nothing but the graph was read, and there are other arrays.
+    #[error("{}", bare(.0))]
+    Unread(Unread),
+    /// Something that only Python can read.
+    #[error("this is {found}, which only Python reads; {SAVE}")]
+    Object {
+        /// What it is.
+        found: String,
+    },
+    /// Hardly any node has an arc.
+    #[error(
+        "the largest node id makes it a graph of {nodes} nodes, but there are only {arcs} arcs; give num_nodes beside it if so many nodes are meant"
+    )]
+    Sparse {
+        /// The number of nodes.
+        nodes: usize,
+        /// The arcs.
+        arcs: u64,
+    },
     /// More memory than there is.
     #[error("{what} take {needed} of memory, and this machine has {available} left")]
     Memory {
@@ -166,7 +258,7 @@ pub enum Problem {
     },
     /// A pickle with something else in it than a dict of tensors.
     #[error(
-        "{found} at byte {byte} of data.pkl; accepted is what torch.save makes of a dict of tensors and numbers, and nothing else is run"
+        "{found} at byte {byte} of data.pkl; accepted is what torch.save makes of a tensor, or of a dict of tensors, numbers and words; of anything else {SAVE}"
     )]
     Pickle {
         /// The place.
@@ -188,12 +280,6 @@ pub enum Problem {
     #[error("cannot be read as safetensors: {found}")]
     Safetensors {
         /// What is wrong.
-        found: String,
-    },
-    /// A name that means nothing here.
-    #[error("there is {found:?} in it; accepted are x (features), y (labels) and num_classes")]
-    Name {
-        /// The name.
         found: String,
     },
     /// A type of elements that is not read.
@@ -218,18 +304,8 @@ pub enum Problem {
         /// What it could be.
         accepted: String,
     },
-    /// A line with more or fewer cells.
-    #[error("line {line} has {found} cells; accepted are {accepted}, as on the first line")]
-    Cells {
-        /// The line.
-        line: u64,
-        /// Its cells.
-        found: usize,
-        /// Those of the first line.
-        accepted: usize,
-    },
     /// Another number of lines than nodes.
-    #[error("there are {found} lines with {what}; accepted are {accepted}, one a node")]
+    #[error("there are {found} lines with {what}; accepted are {accepted}, {because}")]
     Lines {
         /// What a line holds.
         what: &'static str,
@@ -237,12 +313,54 @@ pub enum Problem {
         found: u64,
         /// Nodes.
         accepted: u64,
+        /// Why so many.
+        because: String,
+    },
+    /// A line with several cells where one belongs.
+    #[error("line {line} has {found} cells; accepted is {accepted}")]
+    Single {
+        /// The line.
+        line: u64,
+        /// Its cells.
+        found: usize,
+        /// What the one could be.
+        accepted: String,
+    },
+    /// A line about another node than its place says.
+    #[error(
+        "line {line} is about node {found:?}; accepted is node {expected}, as the lines stand in the order of the nodes"
+    )]
+    Order {
+        /// The line.
+        line: u64,
+        /// The node, as it is written.
+        found: String,
+        /// The node whose line this is.
+        expected: u64,
+    },
+    /// A first line of words that may name columns, or may not.
+    #[error(
+        "line 1 is {found:?}; accepted are {values}, names of columns that are known ({names}), or any first line with --header yes"
+    )]
+    Header {
+        /// The line, or how it starts.
+        found: String,
+        /// What lines hold.
+        values: &'static str,
+        /// The names that are known.
+        names: &'static str,
+    },
+    /// A column of node ids that is not the first.
+    #[error("column {column} is named as one of node ids; accepted is the first column")]
+    Misplaced {
+        /// Its place, from 1.
+        column: usize,
     },
     /// Nothing that can be imported.
     #[error("this is nothing that can be imported: {found}; accepted is {accepted}")]
     Unknown {
         /// What is there.
-        found: &'static str,
+        found: String,
         /// What could be.
         accepted: &'static str,
     },
@@ -252,6 +370,27 @@ pub enum Problem {
         /// Those that are there.
         found: Vec<String>,
     },
+}
+
+/// What there is to choose from.
+fn choice(splits: u64, asked: Option<usize>) -> String {
+    let range = match splits {
+        1 => "0, the only one".to_owned(),
+        _ => format!("0 to {}", splits - 1),
+    };
+    match asked {
+        Some(asked) => format!("there is no split {asked}; accepted is {range}"),
+        None => format!("there are {splits} splits in it; choose one of {range} (--split)"),
+    }
+}
+
+/// Why a graph alone is refused.
+fn bare(unread: &Unread) -> String {
+    let objects = if unread.has_objects() { format!("; of what only Python reads, {SAVE}") } else { String::new() };
+    format!(
+        "there are no features, no labels and no split, and these were not read: {unread}; known names are {KNOWN}; rename \
+         them, or move them elsewhere if the graph is all there is{objects}"
+    )
 }
 
 impl Problem {

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use golden::Progress;
+use golden_files::Listener;
 
 use super::{
     array::Array,
+    arrays::Arrays,
     error::{DatasetError, Problem},
+    names::{Piece, Role},
+    sparse,
 };
 use golden_files::{memory, memory::Gigabytes};
 
@@ -156,7 +159,7 @@ impl Dense {
     }
 
     /// All numbers of an array that has a row for each of `nodes` nodes.
-    pub(super) fn read(array: impl Array, nodes: usize, progress: &dyn Progress) -> Result<Self, DatasetError> {
+    pub(super) fn read(array: impl Array, nodes: usize, progress: &dyn Listener) -> Result<Self, DatasetError> {
         let path = array.path();
         let columns = columns(&path, array.shape(), nodes)?;
         check_memory(nodes, columns).map_err(|problem| problem.at(&path))?;
@@ -165,12 +168,35 @@ impl Dense {
     }
 }
 
+/// Reads the features of `nodes` nodes, dense or sparse, or none.
+pub(super) fn read(arrays: &mut Arrays, nodes: usize, progress: &dyn Listener) -> Result<Features, DatasetError> {
+    let is_features = |role| role == Role::Features || role == Role::Sparse(Piece::Indptr);
+    match arrays.only("the features", is_features)? {
+        Some(found) if arrays.role(found) == Role::Features => {
+            Dense::read(arrays.open(found)?, nodes, progress).map(Features::Dense)
+        }
+        Some(found) => sparse::read(arrays, found, nodes, progress).map(Features::Sparse),
+        None => {
+            for piece in [Piece::Indices, Piece::Values, Piece::Shape] {
+                if let Some(found) = sparse::piece(arrays, "the features", piece)? {
+                    return Err(arrays.half(found, "feat_indptr.npy"));
+                }
+            }
+            Ok(Features::none(nodes))
+        }
+    }
+}
+
 /// The columns of an array of these extents, which must have a row for each of `nodes` nodes.
 pub(super) fn columns(path: &Path, shape: &[u64], nodes: usize) -> Result<usize, DatasetError> {
     match *shape {
         [rows, columns] if rows == nodes as u64 && columns <= u64::from(golden::ID_MAX) => Ok(columns as usize),
         _ => {
-            let accepted = format!("[{nodes}, any number], a row for each node of the graph");
+            let hint = match *shape {
+                [_, rows] if rows == nodes as u64 => " (these look transposed)",
+                _ => "",
+            };
+            let accepted = format!("[{nodes}, any number], a row for each node of the graph{hint}");
             Err(Problem::Shape { what: "the features", found: shape.to_vec(), accepted }.at(path))
         }
     }

@@ -1,5 +1,4 @@
-//! `features.safetensors`: tensors `x`, the features, `[nodes, columns]`; and where they are there, `y`, the labels, and
-//! `num_classes`, one number.
+//! Files of `safetensors`: tensors under names.
 //!
 //! The header is read by the crate `safetensors`; the tensors are read as they are asked for, so that the file need not stand
 //! in memory beside them.
@@ -10,25 +9,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use golden::{Meter, Progress};
-use golden_files::{read, read::Source};
+use golden::Meter;
+use golden_files::{Listener, read, read::Source};
 use safetensors::tensor::Metadata;
 
 use super::{
     array::Array,
     dtype::Dtype,
     error::{DatasetError, Problem},
-    labels::{self, Labels},
-    torch::single,
 };
 
-/// The longest header that is looked at; one of three tensors has some hundred bytes.
+/// The longest header that is looked at; one of ten tensors has a thousand bytes.
 const HEADER_LIMIT: u64 = 1 << 16;
 
 /// Bytes that are read at a time; a multiple of the width of every type.
 const CHUNK: usize = 1 << 18;
 
-/// An opened `features.safetensors`.
+/// An opened file.
 pub(super) struct TensorFile {
     path: PathBuf,
     file: File,
@@ -57,31 +54,19 @@ impl TensorFile {
         if size.checked_sub(start) != Some(data) {
             return Err(refused(format!("it has {size} bytes; its header states {start} and {data} of data")));
         }
-        if let Some(found) =
-            metadata.offset_keys().into_iter().find(|name| !["x", "y", "num_classes"].contains(&&**name))
-        {
-            return Err(Problem::Name { found: read::excerpt(&found) }.at(path));
-        }
         Ok(Self { path: path.to_owned(), file, metadata, start })
     }
 
-    pub(super) fn features(&mut self) -> Result<Tensor<'_>, DatasetError> {
-        let none = Problem::Lacks { what: "features", accepted: "a tensor x" }.at(&self.path);
-        self.tensor("x")?.ok_or(none)
+    /// The names of all tensors.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.metadata.offset_keys()
     }
 
-    /// The labels of `nodes` nodes, if it has some.
-    pub(super) fn labels(&mut self, nodes: usize, progress: &dyn Progress) -> Result<Option<Labels>, DatasetError> {
-        let classes = self.tensor("num_classes")?.map(single).transpose()?;
-        match self.tensor("y")? {
-            Some(array) => labels::read(array, nodes, classes, progress).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn tensor(&mut self, name: &'static str) -> Result<Option<Tensor<'_>>, DatasetError> {
-        let Some(info) = self.metadata.info(name) else { return Ok(None) };
+    /// The tensor of a name that it has.
+    pub(super) fn array(&mut self, name: &str) -> Result<Tensor<'_>, DatasetError> {
         let path = self.path.join(name);
+        let lacks = || Problem::Lacks { what: "tensors of this name", accepted: "those that are in it" }.at(&path);
+        let info = self.metadata.info(name).ok_or_else(lacks)?;
         let dtype = Dtype::of_safetensors(info.dtype).ok_or_else(|| {
             let accepted = "F16, BF16, F32, F64, BOOL, and I and U of 8 to 64 bits";
             Problem::Type { what: "the elements", found: format!("{:?}", info.dtype), accepted }.at(&path)
@@ -92,7 +77,7 @@ impl TensorFile {
             .map_err(|error| read::Problem::Read { byte: 0, error }.at(&path))?;
         let shape = info.shape.iter().map(|&extent| extent as u64).collect();
         let data = (&self.file).take((end - begin) as u64);
-        Ok(Some(Tensor { source: Source::member(data, path), shape, dtype }))
+        Ok(Tensor { source: Source::member(data, path), shape, dtype })
     }
 }
 
@@ -112,9 +97,13 @@ impl Array for Tensor<'_> {
         &self.shape
     }
 
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
     fn elements<T: Copy>(
         mut self,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
         mut convert: impl FnMut(f64, u64) -> Result<T, Problem>,
     ) -> Result<Vec<T>, DatasetError> {
         let path = self.path();

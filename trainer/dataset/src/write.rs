@@ -2,50 +2,28 @@
 
 use std::{io::Write, path::Path};
 
-use golden::{CscGraph, NodeId, Progress, Silent};
+use golden::{CscGraph, NodeId, Silent};
 use golden_files::{
-    Format, write,
+    Format, Listener, write,
     write::{StagedFile, Staging, WriteError, WriteOptions},
 };
 
 use super::{
     Splits,
+    arrays::{self, file_name},
     error::DatasetError,
     features::{Features, Sparse},
 };
-
-/// Names, without endings, of all arrays that a data set may have. When a folder is overwritten, those in it go.
-const ARRAYS: [&str; 19] = [
-    "indptr",
-    "indices",
-    "features",
-    "feat",
-    "feat_indptr",
-    "feat_indices",
-    "feat_values",
-    "feat_shape",
-    "labels",
-    "train_idx",
-    "val_idx",
-    "valid_idx",
-    "test_idx",
-    "train_mask",
-    "val_mask",
-    "valid_mask",
-    "test_mask",
-    "raw_indptr",
-    "raw_indices",
-];
 
 /// A data set that is being written. Nothing is in its place before [`Writer::finish`].
 pub(super) struct Writer<'a> {
     staging: Staging,
     path: &'a Path,
-    progress: &'a dyn Progress,
+    progress: &'a dyn Listener,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(path: &'a Path, overwrite: bool, progress: &'a dyn Progress) -> Result<Self, WriteError> {
+    pub(super) fn new(path: &'a Path, overwrite: bool, progress: &'a dyn Listener) -> Result<Self, WriteError> {
         Ok(Self { staging: Staging::new(path, "a data set", overwrite)?, path, progress })
     }
 
@@ -114,8 +92,9 @@ impl<'a> Writer<'a> {
 
     /// Puts everything in its place.
     pub(super) fn finish(self) -> Result<(), DatasetError> {
-        let mut replaced = vec!["features.pt".to_owned(), "features.safetensors".to_owned()];
-        replaced.extend(ARRAYS.iter().flat_map(|name| [format!("{name}.npy"), format!("{name}.npy.gz")]));
+        // What cannot be listed is not there yet, or cannot be written to either.
+        let files = arrays::files(self.path).unwrap_or_default();
+        let replaced: Vec<_> = files.iter().map(|path| file_name(path)).filter(|name| arrays::is_read(name)).collect();
         Ok(self.staging.finish(&replaced.iter().map(String::as_str).collect::<Vec<_>>())?)
     }
 }

@@ -5,7 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::format::Format;
+use super::columns::{Column, Doubt};
+use crate::{compression::Compression, format::Format, note::Setting};
 use golden::{GraphError, ID_MAX};
 
 /// A graph that cannot be read: where, and why.
@@ -43,9 +44,35 @@ pub enum Problem {
         /// What the decoder says.
         error: io::Error,
     },
+    /// The compressed data asks for more memory than a decoder may have.
+    #[error(
+        "the compressed data takes a dictionary of more than {} MiB; compress the file again, with a smaller one",
+        limit >> 20
+    )]
+    Dictionary {
+        /// The largest dictionary, in bytes.
+        limit: u64,
+    },
+    /// An archive, or a compression that is not read.
+    #[error(
+        "this is {found}{}; unpack it, and give the file that is in it (gzip, bzip2, xz and zstd around one file are read)",
+        inside.map_or_else(String::new, |inside| format!(" inside {}", inside.name()))
+    )]
+    Container {
+        /// What it is.
+        found: &'static str,
+        /// The compression that is around it.
+        inside: Option<Compression>,
+    },
     /// The extension is of no graph format.
-    #[error("its extension is of no graph format; accepted are {}, or a format that is named outright", Format::NAMES)]
+    #[error("its extension is of no graph format; accepted are {}, or any name if the format is named", Format::NAMES)]
     UnknownFormat,
+    /// The extension is of a format that is not read.
+    #[error("its extension is of no graph format: {what}")]
+    ForeignFormat {
+        /// What it is, and what to do.
+        what: &'static str,
+    },
     /// A folder where a file belongs.
     #[error("this is a folder, but format '{format}' is one file")]
     IsFolder {
@@ -56,16 +83,37 @@ pub enum Problem {
     #[error("this is a file, but format 'folder' is a folder with indptr.npy and indices.npy")]
     IsFile,
     /// A folder without one of the two arrays.
-    #[error("the folder has neither {array}.npy nor {array}.npy.gz; a graph folder holds indptr and indices")]
+    #[error(
+        "the folder has no {array}.npy, nor one with .gz, .bz2, .xz or .zst; a graph folder holds indptr and indices"
+    )]
     FolderLacks {
         /// "indptr" or "indices".
         array: &'static str,
     },
+    /// A folder with one array in two files.
+    #[error("the folder has {first} and {second}; keep one of the two")]
+    FolderTwice {
+        /// One file.
+        first: String,
+        /// The other.
+        second: String,
+    },
     /// `nodes` was asked for where the file itself says it.
-    #[error("the number of nodes is given as {nodes}, but format '{format}' states it; it can be given for text only")]
+    #[error(
+        "the number of nodes is given as {nodes}, but format '{format}' states it; it can be given for edge lists and \
+         Matrix Market"
+    )]
     NodesGiven {
         /// The number asked for.
         nodes: u32,
+        /// The format of the file.
+        format: Format,
+    },
+    /// Something was asked for that only edge lists have.
+    #[error("{what} given, but format '{format}' settles that; edge lists leave it open")]
+    EdgeListOnly {
+        /// What is given, with "is" or "are".
+        what: &'static str,
         /// The format of the file.
         format: Format,
     },
@@ -168,6 +216,15 @@ pub enum Problem {
         /// What the zip reader says.
         error: io::Error,
     },
+    /// A compressed file where an `.npz` belongs.
+    #[error(
+        "this is {}, and an .npz is a zip file, compressed in itself; unpack what is around it",
+        around.name()
+    )]
+    PackedZip {
+        /// The compression.
+        around: Compression,
+    },
     /// An array that is missing in an `.npz`.
     #[error("the .npz has no array '{array}', but {found:?}; {accepted}")]
     NpzLacks {
@@ -223,6 +280,41 @@ pub enum Problem {
         /// The most bytes that a line may have.
         limit: usize,
     },
+    /// Text in another encoding.
+    #[error("this is UTF-16 text; save it as UTF-8")]
+    Utf16,
+    /// A byte that no text has.
+    #[error("line {line} has a NUL byte; text is read as UTF-8")]
+    Nul {
+        /// The line.
+        line: u64,
+    },
+    /// A quote without its other one, or a quoted field without end.
+    #[error("line {line} has a double quote that is never closed")]
+    OpenQuote {
+        /// The line on which it is.
+        line: u64,
+    },
+    /// A record with more or fewer fields than the first.
+    #[error(
+        "line {line} has {found} columns, but line {first} has {columns}; every line of a table has the same columns"
+    )]
+    Ragged {
+        /// The line.
+        line: u64,
+        /// Its fields.
+        found: usize,
+        /// The first line with fields.
+        first: u64,
+        /// Its fields.
+        columns: usize,
+    },
+    /// An empty line where each line stands for something.
+    #[error("line {line} is empty, but lines with values follow")]
+    EmptyLine {
+        /// The line.
+        line: u64,
+    },
     /// A line that is something else.
     #[error("line {line} is {found:?}; accepted is {accepted}")]
     Line {
@@ -245,6 +337,119 @@ pub enum Problem {
         /// The largest possible.
         max: u32,
     },
+    /// Something else in the place of an id.
+    #[error(
+        "line {line} has {found:?} in column {column}, where a node id belongs; accepted are whole numbers {min} to {max}"
+    )]
+    NotAnId {
+        /// The line.
+        line: u64,
+        /// The column, from 1.
+        column: usize,
+        /// What is there.
+        found: String,
+        /// The smallest possible id.
+        min: u32,
+        /// The largest possible.
+        max: u32,
+    },
+    /// An id before the first one.
+    #[error("line {line} has node id {found}, but ids start at {first}: that was asked for, or the header is KONECT's")]
+    BelowFirst {
+        /// The line.
+        line: u64,
+        /// The id.
+        found: u32,
+        /// The first one.
+        first: u32,
+    },
+    /// A line with a single column.
+    #[error("line {line} is {found:?}; accepted is 'source destination', two node ids, on each line")]
+    OneColumn {
+        /// The line.
+        line: u64,
+        /// Its text.
+        found: String,
+    },
+    /// Lines of different lengths in an edge list.
+    #[error(
+        "line {line} has {found} columns, but line {first} has {columns}; an edge list has the same columns on every line, \
+         and adjacency lists are read in METIS's format"
+    )]
+    Adjacency {
+        /// The line.
+        line: u64,
+        /// Its columns.
+        found: usize,
+        /// The first line with columns.
+        first: u64,
+        /// Its columns.
+        columns: usize,
+    },
+    /// Text in a column of an edge list that has no name.
+    #[error(
+        "line {line} has {found:?} in column {column}, and no line names the columns; accepted are numbers there, or say \
+         which columns are used"
+    )]
+    Unnamed {
+        /// The line.
+        line: u64,
+        /// The column, from 1.
+        column: usize,
+        /// What is there.
+        found: String,
+    },
+    /// Names of columns that do not say which are source and destination.
+    #[error("line {line} names the columns {names:?}{}; say which are used", match doubt {
+        Doubt::Unknown => ", of which no two are known as source and destination",
+        Doubt::Several => ", of which several may be source or destination",
+        Doubt::HeadAndTail => ": in graph theory an arc goes from tail to head, in a knowledge graph from head to tail",
+    })]
+    Columns {
+        /// The line.
+        line: u64,
+        /// The names.
+        names: Vec<String>,
+        /// What is not clear.
+        doubt: Doubt,
+    },
+    /// A column that was asked for and is not there.
+    #[error("there is no column {wanted}; {}", match names {
+        Some(names) => format!("accepted are numbers 1 to {columns}, or one of the names {names:?}"),
+        None => format!("accepted are numbers 1 to {columns}, because no line names the columns"),
+    })]
+    NoColumn {
+        /// The column asked for.
+        wanted: Column,
+        /// The names that there are.
+        names: Option<Vec<String>>,
+        /// How many columns there are.
+        columns: usize,
+    },
+    /// Source and destination are one column.
+    #[error("source and destination are both column {column}; give two columns")]
+    SameColumn {
+        /// The column, from 1.
+        column: usize,
+    },
+    /// Arcs of several graphs.
+    #[error("line {line} is of graph {found:?}, line {first} of graph {graph:?}; a file of one graph is accepted")]
+    SeveralGraphs {
+        /// The line.
+        line: u64,
+        /// Its graph.
+        found: String,
+        /// The first line.
+        first: u64,
+        /// Its graph.
+        graph: String,
+    },
+    /// A file that says that it is of another format.
+    #[error("its header is that of format '{format}', but it is read as an edge list; name the format")]
+    OtherFormat {
+        /// What it says.
+        format: Format,
+    },
     /// More nodes or edges than there can be.
     #[error("line {line} is one too many: at most {ID_MAX} (2^31 - 1) edges are possible")]
     TooManyEdges {
@@ -256,14 +461,14 @@ pub enum Problem {
     NoEdges,
     /// Hardly any node has an edge.
     #[error(
-        "line {line} makes it a graph of {nodes} nodes, but there are only {edges} edges; number the nodes without gaps, or \
+        "{place} makes it a graph of {nodes} nodes, but there are only {edges} edges; number the nodes without gaps, or \
          give the number of nodes if so many isolated ones are meant"
     )]
     Sparse {
         /// The number of nodes.
         nodes: u32,
-        /// Where it comes from.
-        line: u64,
+        /// Where it comes from: a line, or "its header".
+        place: String,
         /// Edges in the file.
         edges: usize,
     },
@@ -281,6 +486,69 @@ pub enum Problem {
         /// What it looks like.
         accepted: &'static str,
     },
+    /// Something else in the place of a value.
+    #[error("line {line} has the value {found:?}; accepted are numbers, nan and inf")]
+    Value {
+        /// The line.
+        line: u64,
+        /// What is there.
+        found: String,
+    },
+    /// More or fewer lines than nodes in a METIS file.
+    #[error("{}, but the header says {stated} nodes, each of which has one line, which may be empty", match found {
+        Ok(found) => format!("there are lines for {found} nodes"),
+        Err(line) => format!("line {line} is one more"),
+    })]
+    NodeLines {
+        /// The lines for nodes, or the first one that is too many.
+        found: Result<usize, u64>,
+        /// Nodes that the header states.
+        stated: u32,
+    },
+    /// More or fewer neighbours than edges in a METIS file.
+    #[error(
+        "there are {found} neighbours on all lines, but the header says {stated} edges, each of which is on two lines"
+    )]
+    Neighbours {
+        /// Neighbours found.
+        found: usize,
+        /// Edges that the header states.
+        stated: u64,
+    },
+    /// An edge that a METIS file has in one direction only.
+    #[error(
+        "node {neighbour} is a neighbour of node {node}, but not the other way round as often; METIS's graphs are undirected"
+    )]
+    OneWay {
+        /// The node whose line has the neighbour, from 1.
+        node: u32,
+        /// The neighbour, from 1.
+        neighbour: u32,
+    },
+    /// A self-loop in a METIS file.
+    #[error("line {line} has node {node} as its own neighbour; METIS's graphs have no self-loops")]
+    SelfLoop {
+        /// The line.
+        line: u64,
+        /// The node, from 1.
+        node: u32,
+    },
+    /// A line of a METIS file that is too short.
+    #[error("line {line} is too short: the header says that {accepted} numbers stand before the neighbours")]
+    NodeWeights {
+        /// The line.
+        line: u64,
+        /// The numbers before the neighbours.
+        accepted: usize,
+    },
+    /// A neighbour without its weight in a METIS file.
+    #[error("line {line} ends after neighbour {neighbour}; the header says that a weight follows each neighbour")]
+    EdgeWeight {
+        /// The line.
+        line: u64,
+        /// The neighbour, from 1.
+        neighbour: u32,
+    },
     /// Another number of entries than stated.
     #[error("there are {found} entries, but the size line says {stated}")]
     Entries {
@@ -295,6 +563,20 @@ impl Problem {
     /// This problem, of `path`.
     pub fn at(self, path: &Path) -> ReadError {
         ReadError { path: path.to_owned(), problem: self }
+    }
+
+    /// The setting that the sentence asks for.
+    pub fn setting(&self) -> Option<Setting> {
+        match self {
+            Self::UnknownFormat => Some(Setting::Format(None)),
+            Self::OtherFormat { format } => Some(Setting::Format(Some(*format))),
+            Self::Adjacency { .. } => Some(Setting::Format(Some(Format::Metis))),
+            Self::BelowFirst { .. } => Some(Setting::FirstId(0)),
+            Self::Unnamed { .. } => Some(Setting::Columns(Some([1, 2]))),
+            Self::Columns { .. } | Self::NoColumn { .. } | Self::SameColumn { .. } => Some(Setting::Columns(None)),
+            Self::NoEdges | Self::Sparse { .. } => Some(Setting::Nodes(None)),
+            _ => None,
+        }
     }
 }
 

@@ -7,9 +7,10 @@ use super::{
     npy::Npy,
     source::Source,
 };
-use golden::{CscGraph, ID_MAX, NodeId, Progress};
+use crate::{Listener, compression::Compression};
+use golden::{CscGraph, ID_MAX, NodeId};
 
-pub(super) fn read(folder: &Path, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+pub(super) fn read(folder: &Path, progress: &dyn Listener) -> Result<CscGraph, ReadError> {
     let indptr = open(folder, "indptr")?.whole_numbers(ID_MAX, |value| value, progress)?;
     let indices = open(folder, "indices")?.whole_numbers(largest_id(&indptr), NodeId::new, progress)?;
     CscGraph::new(indptr, indices).map_err(|error| Problem::Graph(error).at(folder))
@@ -20,9 +21,19 @@ pub(super) fn largest_id(indptr: &[u32]) -> u32 {
     indptr.len().saturating_sub(2).min(ID_MAX as usize) as u32
 }
 
-/// The array from its plain file, or else from its compressed one.
+/// The array from its one file, compressed or not.
 fn open(folder: &Path, array: &'static str) -> Result<Npy<'static>, ReadError> {
-    let names = [format!("{array}.npy"), format!("{array}.npy.gz")];
-    let path = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
-    Npy::open(Source::open(&path.ok_or_else(|| Problem::FolderLacks { array }.at(folder))?)?)
+    let mut files = array_files(array).filter(|name| folder.join(name).exists());
+    match (files.next(), files.next()) {
+        (Some(first), Some(second)) => Err(Problem::FolderTwice { first, second }.at(folder)),
+        (Some(file), None) => Npy::open(Source::open(&folder.join(file))?),
+        (None, _) => Err(Problem::FolderLacks { array }.at(folder)),
+    }
+}
+
+/// The names of the file of an array, the plain one first.
+pub fn array_files(array: &str) -> impl Iterator<Item = String> {
+    let plain = format!("{array}.npy");
+    let packed = Compression::ALL.map(|kind| format!("{plain}.{}", kind.extension()));
+    std::iter::once(plain).chain(packed)
 }

@@ -1,26 +1,42 @@
 //! Matrix Market coordinate files (Boisvert, Pozo and Remington, "The Matrix Market Exchange Formats: Initial Design",
-//! NISTIR 5935, 1996): entry (i, j), 1-based, is the arc i -> j, whatever its value.
+//! NISTIR 5935, 1996): entry (i, j), 1-based, is the arc i -> j, whatever its value, also 0.
+//!
+//! An entry of a symmetric, skew-symmetric or Hermitian matrix stands for its mirror image, too. The standard has such
+//! entries on or below the diagonal only; files with those above it, or with both, are common and read as `scipy.io.mmread`
+//! reads them.
 
 use super::{
     ReadOptions,
     error::{Problem, ReadError, excerpt},
     source::Source,
-    text::{Lines, check_density, id, is_number},
+    text::{Lines, check_density, id},
 };
-use golden::{CscGraph, GraphError, ID_MAX, NodeId, Progress};
+use crate::{Listener, note::Remark};
+use golden::{CscGraph, GraphError, ID_MAX, NodeId};
 
-const BANNER: &str = "'%%MatrixMarket matrix coordinate pattern|real|integer general|symmetric'";
+const BANNER: &str = "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'";
+const FIELDS: &str = "pattern, real, double, integer, unsigned-integer and complex";
+const SYMMETRIES: &str = "general, symmetric, skew-symmetric and hermitian";
 const SIZE: &str = "'rows columns entries', three whole numbers";
 
 /// What the banner says.
 struct Banner {
-    /// Entries have a value after row and column.
-    values: bool,
-    /// An entry below the diagonal stands for its mirror image too.
-    symmetric: bool,
+    /// The numbers that an entry has after row and column.
+    values: usize,
+    symmetry: Symmetry,
 }
 
-pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Symmetry {
+    General,
+    /// Also Hermitian: an entry off the diagonal stands for its mirror image, too.
+    Mirrored,
+    /// The same, and there are none on the diagonal.
+    Skew,
+}
+
+pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Listener) -> Result<CscGraph, ReadError> {
+    let path = source.path().to_owned();
     let mut lines = Lines::new(source, progress);
     let banner = banner(lines.next_line()?.map_or("", |(_, text)| text)).map_err(|problem| lines.error(problem))?;
     let Some((size_line, text)) = lines.next_but(&['%'])? else {
@@ -29,15 +45,18 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progres
     let (size, stated) = size(size_line, text).map_err(|problem| lines.error(problem))?;
     let mut arcs: Vec<(NodeId, NodeId)> = Vec::new();
     let mut entries = 0;
+    // The first lines with an entry above and below the diagonal.
+    let (mut above, mut below) = (None, None);
     while let Some((line, text)) = lines.next_but(&['%'])? {
         let (row, column) = entry(line, text, size, &banner).map_err(|problem| lines.error(problem))?;
-        let mirrored = banner.symmetric && row != column;
+        let mirrored = banner.symmetry != Symmetry::General && row != column;
         if arcs.len() + usize::from(mirrored) >= ID_MAX as usize {
             return Err(lines.error(Problem::TooManyEdges { line }));
         }
         arcs.push((row, column));
         if mirrored {
             arcs.push((column, row));
+            if row < column { &mut above } else { &mut below }.get_or_insert(line);
         }
         entries += 1;
     }
@@ -48,10 +67,14 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progres
         Some(nodes) if nodes < size => return Err(lines.error(Problem::NodesTooFew { nodes, needed: size })),
         Some(nodes) => nodes,
         None => {
-            check_density(size, size_line, arcs.len()).map_err(|problem| lines.error(problem))?;
+            let place = format!("line {size_line}");
+            check_density(size, place, arcs.len()).map_err(|problem| lines.error(problem))?;
             size
         }
     };
+    if let (Some(above), Some(below)) = (above, below) {
+        progress.note(&Remark::BothTriangles { above, below }.on(&path));
+    }
     CscGraph::from_arcs(nodes as usize, arcs.iter().copied()).map_err(|error| lines.error(Problem::Graph(error)))
 }
 
@@ -60,22 +83,26 @@ fn banner(text: &str) -> Result<Banner, Problem> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let refused = |found: &str, accepted| Err(Problem::MatrixMarket { found: excerpt(found), accepted });
     let [magic, object, layout, field, symmetry] = words[..] else { return refused(text, BANNER) };
-    if magic != "%%matrixmarket" || object != "matrix" {
+    // The standard has two percent signs; Network Repository's files have one.
+    if !matches!(magic, "%%matrixmarket" | "%matrixmarket") || object != "matrix" {
         return refused(text, BANNER);
     }
     if layout != "coordinate" {
-        return refused(layout, "coordinate");
+        return refused(layout, "coordinate, a sparse matrix");
     }
     let values = match field {
-        "pattern" => false,
-        "real" | "integer" => true,
-        _ => return refused(field, "pattern, real or integer"),
+        "pattern" => 0,
+        "real" | "double" | "integer" | "unsigned-integer" => 1,
+        "complex" => 2,
+        _ => return refused(field, FIELDS),
     };
-    match symmetry {
-        "general" => Ok(Banner { values, symmetric: false }),
-        "symmetric" => Ok(Banner { values, symmetric: true }),
-        _ => refused(symmetry, "general or symmetric"),
-    }
+    let symmetry = match symmetry {
+        "general" => Symmetry::General,
+        "symmetric" | "hermitian" => Symmetry::Mirrored,
+        "skew-symmetric" => Symmetry::Skew,
+        _ => return refused(symmetry, SYMMETRIES),
+    };
+    Ok(Banner { values, symmetry })
 }
 
 /// The number of nodes and of entries.
@@ -95,7 +122,7 @@ fn size(line: u64, text: &str) -> Result<(u32, u64), Problem> {
 
 /// Row and column, 0-based.
 fn entry(line: u64, text: &str, size: u32, banner: &Banner) -> Result<(NodeId, NodeId), Problem> {
-    let accepted = if banner.values { "'row column value'" } else { "'row column'" };
+    let accepted = ["'row column'", "'row column value'", "'row column real imaginary'"][banner.values];
     let refused = |accepted| Problem::Line { line, found: excerpt(text), accepted };
     let mut words = text.split_whitespace();
     let mut end = || {
@@ -103,12 +130,19 @@ fn entry(line: u64, text: &str, size: u32, banner: &Banner) -> Result<(NodeId, N
         id(word, (line, text), (1, size), accepted).map(|id| NodeId::new(id - 1))
     };
     let (row, column) = (end()?, end()?);
-    let values = words.clone().count();
-    if values != usize::from(banner.values) || !words.all(is_number) {
+    if words.clone().count() != banner.values {
         return Err(refused(accepted));
     }
-    if banner.symmetric && row < column {
-        return Err(refused("an entry on or below the diagonal, for the header says symmetric"));
+    if let Some(found) = words.find(|word| !is_matrix_value(word)) {
+        return Err(Problem::Value { line, found: excerpt(found) });
+    }
+    if banner.symmetry == Symmetry::Skew && row == column {
+        return Err(refused("an entry off the diagonal, for the header says skew-symmetric"));
     }
     Ok((row, column))
+}
+
+/// Whether a word is a number as C, Python or Fortran (`1.0D+00`) write it, nan and inf included.
+fn is_matrix_value(word: &str) -> bool {
+    word.parse::<f64>().is_ok() || word.replace(['d', 'D'], "e").parse::<f64>().is_ok()
 }

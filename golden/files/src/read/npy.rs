@@ -7,8 +7,11 @@ use super::{
     error::{Problem, ReadError, excerpt},
     source::Source,
 };
-use crate::npy::{Header, MAGIC};
-use golden::{ID_MAX, Meter, Progress};
+use crate::{
+    Listener,
+    npy::{Header, MAGIC},
+};
+use golden::{ID_MAX, Meter};
 
 const ACCEPTED: &str = "'<i4', '<i8', '<u4' and '<u8' (int32, int64, uint32 and uint64, little-endian)";
 
@@ -103,7 +106,7 @@ impl<'a> Npy<'a> {
         self,
         max: u32,
         wrap: impl Fn(u32) -> T,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
     ) -> Result<Vec<T>, ReadError> {
         match self.header.dtype.as_str() {
             "<i4" => self.integers(i32::from_le_bytes, max, wrap, progress),
@@ -119,7 +122,7 @@ impl<'a> Npy<'a> {
         decode: impl Fn([u8; WIDTH]) -> I,
         max: u32,
         wrap: impl Fn(u32) -> T,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
     ) -> Result<Vec<T>, ReadError>
     where
         I: Copy + Into<i128> + TryInto<u32>,
@@ -153,7 +156,7 @@ impl<'a> Npy<'a> {
     pub fn collect<T, E: From<ReadError>>(
         &mut self,
         width: usize,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
         mut decode: impl FnMut(&[u8], &mut Vec<T>) -> Result<(), E>,
     ) -> Result<Vec<T>, E> {
         let total = usize::try_from(self.elements()).unwrap_or(usize::MAX);
@@ -174,7 +177,7 @@ impl<'a> Npy<'a> {
     pub fn pieces<E: From<ReadError>>(
         &mut self,
         width: usize,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let total = self.elements();
@@ -204,7 +207,10 @@ impl<'a> Npy<'a> {
     }
 
     /// The text of an array of no dimension that holds one byte string or one Unicode string.
-    pub(super) fn word(mut self) -> Result<String, ReadError> {
+    ///
+    /// # Errors
+    /// If it is another array, or the word is longer than 64 characters.
+    pub fn word(mut self) -> Result<String, ReadError> {
         let dtype = self.header.dtype.clone();
         let refused = |found: &str| Problem::Dtype { found: excerpt(found), accepted: "'|S3' and '<U3' (a word)" };
         let (kind, width) = dtype.split_at_checked(2).ok_or_else(|| self.error(refused(&dtype)))?;

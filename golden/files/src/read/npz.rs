@@ -8,7 +8,7 @@
 use std::{
     borrow::Cow,
     fs::File,
-    io::BufReader,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
@@ -20,9 +20,10 @@ use super::{
     npy::Npy,
     source::Source,
 };
-use golden::{CscGraph, ID_MAX, NodeId, Progress, Silent};
+use crate::{Listener, compression::Compression};
+use golden::{CscGraph, ID_MAX, NodeId, Silent};
 
-pub(super) fn read(path: &Path, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+pub(super) fn read(path: &Path, progress: &dyn Listener) -> Result<CscGraph, ReadError> {
     let mut npz = Npz::open(path)?;
     let layout = npz.array("format")?.word()?;
     match layout.as_str() {
@@ -51,7 +52,7 @@ fn square(npz: &mut Npz) -> Result<u64, ReadError> {
 }
 
 /// A matrix by columns, or that of its rows.
-fn compressed(npz: &mut Npz, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+fn compressed(npz: &mut Npz, progress: &dyn Listener) -> Result<CscGraph, ReadError> {
     let nodes = square(npz)?;
     let indptr = npz.array("indptr")?.whole_numbers(ID_MAX, |offset| offset, progress)?;
     if indptr.len() as u64 != nodes + 1 {
@@ -62,7 +63,7 @@ fn compressed(npz: &mut Npz, progress: &dyn Progress) -> Result<CscGraph, ReadEr
 }
 
 /// A matrix entry by entry.
-fn coordinates(npz: &mut Npz, progress: &dyn Progress) -> Result<CscGraph, ReadError> {
+fn coordinates(npz: &mut Npz, progress: &dyn Listener) -> Result<CscGraph, ReadError> {
     let nodes = square(npz)?;
     let mut ends = |array| {
         let ends = npz.array(array)?;
@@ -101,8 +102,12 @@ impl Npz {
     /// If it is none.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path).map_err(|error| Problem::Open { error }.at(path))?;
-        let archive =
-            ZipArchive::new(BufReader::new(file)).map_err(|error| Problem::Zip { error: error.into() }.at(path))?;
+        let mut file = BufReader::new(file);
+        let start = file.fill_buf().map_err(|error| Problem::Read { byte: 0, error }.at(path))?;
+        if let Some(around) = Compression::of_content(start) {
+            return Err(Problem::PackedZip { around }.at(path));
+        }
+        let archive = ZipArchive::new(file).map_err(|error| Problem::Zip { error: error.into() }.at(path))?;
         Ok(Self { path: path.to_owned(), archive })
     }
 
@@ -116,12 +121,26 @@ impl Npz {
     /// # Errors
     /// If it is missing or is no array.
     pub fn member(&mut self, array: &'static str, accepted: &'static str) -> Result<Npy<'_>, ReadError> {
-        let name = format!("{array}.npy");
-        if self.archive.index_for_name(&name).is_none() {
+        if self.archive.index_for_name(&format!("{array}.npy")).is_none() {
             const SHOWN: usize = 8;
             let found = self.archive.file_names().flatten().take(SHOWN).map(Cow::into_owned).collect();
             return Err(Problem::NpzLacks { array, found, accepted }.at(&self.path));
         }
+        self.named(array)
+    }
+
+    /// The names of all arrays.
+    pub fn names(&self) -> Vec<String> {
+        let members = self.archive.file_names().flatten();
+        members.filter_map(|member| member.strip_suffix(".npy").map(str::to_owned)).collect()
+    }
+
+    /// The array of a name that it has.
+    ///
+    /// # Errors
+    /// If it is missing or is no array.
+    pub fn named(&mut self, array: &str) -> Result<Npy<'_>, ReadError> {
+        let name = format!("{array}.npy");
         let path = self.path.join(&name);
         match self.archive.by_name(&name) {
             Ok(member) => Npy::open(Source::member(member, path)),

@@ -3,13 +3,13 @@
 use std::{
     cell::Cell,
     fs::File,
-    io::{self, Read},
+    io::{self, BufReader, Cursor, Read},
     path::{Path, PathBuf},
     rc::Rc,
 };
 
 use super::error::{Problem, ReadError};
-use crate::format::is_gzip;
+use crate::compression::{self, Compression, START};
 
 /// Reads a file and says in its errors which file it is and how far it came.
 pub struct Source<'a> {
@@ -26,10 +26,10 @@ pub struct Source<'a> {
 }
 
 impl Source<'static> {
-    /// Opens a file, and decompresses it if its name ends in `.gz`.
+    /// Opens a file, and unpacks what is compressed in one of the ways of [`Compression`]. Its content decides, not its name.
     ///
     /// # Errors
-    /// [`Problem::Open`].
+    /// [`Problem::Open`], [`Problem::Container`] for an archive, and what [`Source::fill`] says of the first bytes.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let open = || {
             let file = File::open(path)?;
@@ -38,11 +38,34 @@ impl Source<'static> {
         };
         let (file, size) = open().map_err(|error| Problem::Open { error }.at(path))?;
         let taken = Rc::new(Cell::new(0));
-        let file = Counted { file, taken: Rc::clone(&taken) };
-        let compressed = is_gzip(path);
-        let reader: Box<dyn Read> =
-            if compressed { Box::new(flate2::read::MultiGzDecoder::new(file)) } else { Box::new(file) };
-        Ok(Self { reader, path: path.to_owned(), compressed, position: 0, taken, size })
+        let reader = Box::new(Counted { file, taken: Rc::clone(&taken) });
+        let plain = Self { reader, path: path.to_owned(), compressed: false, position: 0, taken, size };
+        let (start, plain) = plain.start()?;
+        let Some(kind) = Compression::of_content(&start) else { return plain.unless_container(&start, None) };
+        let decoder = kind.decoder(BufReader::with_capacity(1 << 16, plain.reader));
+        let decoder = decoder.map_err(|error| Problem::Compressed { byte: 0, error }.at(path))?;
+        let unpacked = Self { reader: Box::new(decoder), compressed: true, ..plain };
+        let (start, unpacked) = unpacked.start()?;
+        unpacked.unless_container(&start, Some(kind))
+    }
+
+    /// The first bytes, and the source with them still to be read.
+    fn start(mut self) -> Result<(Vec<u8>, Self), ReadError> {
+        let mut start = vec![0; START];
+        let found = self.fill(&mut start)?;
+        start.truncate(found);
+        let reader = Box::new(Cursor::new(start.clone()).chain(self.reader));
+        Ok((start, Self { reader, position: 0, ..self }))
+    }
+
+    /// Refuses what is no file but several, or compressed in a way that is not read. `inside` is what has been unpacked.
+    fn unless_container(self, start: &[u8], inside: Option<Compression>) -> Result<Self, ReadError> {
+        let found = match (compression::container(start), Compression::of_content(start)) {
+            (Some(found), _) => found,
+            (None, Some(again)) => again.name(),
+            (None, None) => return Ok(self),
+        };
+        Err(Problem::Container { found, inside }.at(&self.path))
     }
 }
 
@@ -75,7 +98,7 @@ impl<'a> Source<'a> {
     /// Fills `buffer`, or as much of it as there are bytes left; how many those are.
     ///
     /// # Errors
-    /// [`Problem::Read`] or [`Problem::Compressed`].
+    /// [`Problem::Read`], [`Problem::Compressed`] or [`Problem::Dictionary`].
     pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -85,9 +108,13 @@ impl<'a> Source<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     let byte = self.position + filled as u64;
-                    let damaged = self.compressed && error.raw_os_error().is_none();
-                    let problem =
-                        if damaged { Problem::Compressed { byte, error } } else { Problem::Read { byte, error } };
+                    let problem = match () {
+                        () if !self.compressed || error.raw_os_error().is_some() => Problem::Read { byte, error },
+                        () if compression::needs_memory(&error) => {
+                            Problem::Dictionary { limit: compression::DICTIONARY_LIMIT }
+                        }
+                        () => Problem::Compressed { byte, error },
+                    };
                     return Err(problem.at(&self.path));
                 }
             }

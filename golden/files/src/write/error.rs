@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::format::Format;
+use golden::NodeId;
 
 /// A file or folder that was not written: which, and why.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +46,23 @@ pub enum WriteProblem {
     /// The extension is of no format.
     #[error("its extension is of no graph format; accepted are {}", Format::NAMES)]
     UnknownFormat,
+    /// A graph that the format cannot hold.
+    #[error(
+        "format 'metis' is for undirected graphs, but there is an arc {from} -> {to} and not as many back; \
+         symmetrise the graph, or choose another format"
+    )]
+    OneWay {
+        /// Where the arc starts.
+        from: NodeId,
+        /// Where it ends.
+        to: NodeId,
+    },
+    /// A self-loop where there can be none.
+    #[error("format 'metis' has no self-loops, but node {node} has one; choose another format")]
+    SelfLoop {
+        /// The node.
+        node: NodeId,
+    },
     /// The system refuses.
     #[error("cannot be written: {error}")]
     Write {

@@ -18,8 +18,8 @@ pub use npy::{npy, npy_header};
 pub use place::{Out, check_file, file};
 pub use staging::{StagedFile, Staging};
 
-use crate::format::Format;
-use golden::{CscGraph, Progress, SubGraph};
+use crate::{Listener, format::Format};
+use golden::{CscGraph, SubGraph};
 
 /// How to write a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,18 +32,18 @@ pub struct WriteOptions {
 
 /// Writes a graph; [`read::graph`](crate::read::graph) reads it back, position for position.
 ///
-/// An edge list does not say how many nodes there are: after one whose last nodes are isolated, that must be given to the
-/// reader.
+/// CSV has no place for the number of nodes: where the last nodes are isolated, it must be given to the reader, and a note to
+/// `progress` says so.
 ///
 /// # Errors
 /// See [`WriteProblem`].
-pub fn graph(path: &Path, graph: &CscGraph, options: &WriteOptions, progress: &dyn Progress) -> Result<(), WriteError> {
-    let format =
-        options.format.or_else(|| Format::of_name(path)).ok_or_else(|| WriteProblem::UnknownFormat.at(path))?;
+pub fn graph(path: &Path, graph: &CscGraph, options: &WriteOptions, progress: &dyn Listener) -> Result<(), WriteError> {
+    let format = options.format.or_else(|| Format::of_name(path));
+    let format = format.ok_or_else(|| WriteProblem::UnknownFormat.at(path))?;
     match format {
         Format::Folder => folder::write(path, graph, options.overwrite, progress),
         Format::Npz => npz::write_graph(path, graph, options.overwrite, progress),
-        Format::EdgeList | Format::Csv | Format::MatrixMarket => {
+        Format::EdgeList | Format::Csv | Format::MatrixMarket | Format::Metis => {
             text::write(path, graph, format, options.overwrite, progress)
         }
     }

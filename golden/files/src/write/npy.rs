@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::npy::Header;
-use golden::{Meter, Progress};
+use crate::{Listener, npy::Header};
+use golden::Meter;
 
 /// Bytes that are put together before they are passed on.
 const CHUNK: usize = 1 << 16;
@@ -22,7 +22,7 @@ pub fn npy<const WIDTH: usize>(
     dtype: &str,
     elements: impl ExactSizeIterator<Item = [u8; WIDTH]>,
     what: &str,
-    progress: &dyn Progress,
+    progress: &dyn Listener,
 ) -> io::Result<()> {
     let mut meter = Meter::new(progress, what, elements.len() as u64);
     out.write_all(&npy_header(dtype, &[elements.len() as u64]))?;

@@ -12,15 +12,15 @@ use super::{
     npy,
     place::{self, Out},
 };
-use crate::npy::Header;
-use golden::{Buffer, CscGraph, Progress, Silent, SubGraph};
+use crate::{Listener, npy::Header};
+use golden::{Buffer, CscGraph, Silent, SubGraph};
 
 /// A graph as `scipy.sparse.save_npz` writes a CSC matrix of float32 ones: `indices` are rows, the sources, by column.
 pub(super) fn write_graph(
     path: &Path,
     graph: &CscGraph,
     overwrite: bool,
-    progress: &dyn Progress,
+    progress: &dyn Listener,
 ) -> Result<(), WriteError> {
     let int32 = |value: u32| value.to_le_bytes();
     let indptr = graph.indptr().iter().copied().map(int32);
@@ -75,7 +75,7 @@ impl Npz<'_, '_> {
         name: &str,
         dtype: &str,
         elements: impl ExactSizeIterator<Item = [u8; WIDTH]>,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
     ) -> io::Result<()> {
         self.start(name, elements.len() * WIDTH)?;
         npy::npy(&mut self.0, dtype, elements, &format!("writing {name}"), progress)

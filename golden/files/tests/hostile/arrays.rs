@@ -1,6 +1,10 @@
 //! Folders of arrays, and matrices of `SciPy`.
 
-use golden::NodeId;
+use std::fs;
+
+use golden::{NodeId, Silent};
+use golden_files::read;
+use tempfile::TempDir;
 
 use super::{PLAIN, folder_refusal, gzip, int32, int64, npy, npy_of, npz, read_with, refusal};
 
@@ -13,11 +17,16 @@ fn indptr_refusal(bytes: Vec<u8>) -> String {
 #[test]
 fn folders_of_arrays() {
     let good = int64(&[0, 1, 2]);
-    let without = "the folder has neither indptr.npy nor indptr.npy.gz; a graph folder holds indptr and indices";
-    assert_eq!(folder_refusal(&[]), format!(": {without}"));
+    let lacks = |array: &str| {
+        format!(
+            ": the folder has no {array}.npy, nor one with .gz, .bz2, .xz or .zst; a graph folder holds indptr and indices"
+        )
+    };
+    assert_eq!(folder_refusal(&[]), lacks("indptr"));
+    assert_eq!(folder_refusal(&[("indptr.npy", good.clone())]), lacks("indices"));
     assert_eq!(
-        folder_refusal(&[("indptr.npy", good.clone())]),
-        ": the folder has neither indices.npy nor indices.npy.gz; a graph folder holds indptr and indices"
+        folder_refusal(&[("indptr.npy", good.clone()), ("indptr.npy.gz", gzip(&good))]),
+        ": the folder has indptr.npy and indptr.npy.gz; keep one of the two"
     );
     let graph = |indptr, indices| folder_refusal(&[("indptr.npy", indptr), ("indices.npy", indices)]);
     let cases = [
@@ -103,14 +112,68 @@ fn compressed_files() {
         [&whole[..whole.len() - 8], &[1; 8]].concat(),
         [&whole[..], b"more"].concat(),
         whole[..3].to_vec(),
-        b"not gzip at all".to_vec(),
     ];
     for bytes in cases {
         let text = damaged(bytes);
         assert!(text.starts_with("indptr.npy.gz: the compressed data is damaged after "), "{text}");
     }
-    let text = refusal("a.txt.gz", &gzip(b"0 1\n1 2\n")[..20]);
-    assert!(text.starts_with("a.txt.gz: the compressed data is damaged after "), "{text}");
+    for name in ["a.txt.gz", "a.txt"] {
+        let text = refusal(name, &gzip(b"0 1\n1 2\n")[..20]);
+        assert!(text.starts_with(&format!("{name}: the compressed data is damaged after ")), "{text}");
+    }
+    // What is not compressed is not damaged, whatever it is called.
+    assert_eq!(
+        folder_refusal(&[("indptr.npy.gz", b"not gzip at all".to_vec())]),
+        r#"indptr.npy.gz: this is not a .npy file; it starts with "not gzip", not with "\x93NUMPY""#
+    );
+    let plain = [("indptr.npy.xz", int64(&[0, 1])), ("indices.npy.zst", int32(&[0]))];
+    let folder = TempDir::new().unwrap();
+    plain.iter().for_each(|(name, bytes)| fs::write(folder.path().join(name), bytes).unwrap());
+    assert_eq!(read::graph(folder.path(), &PLAIN, &Silent).unwrap().edges(), 1);
+}
+
+#[test]
+fn compressed_text() {
+    let text = b"0 1\n1 2\n";
+    let zeros = [&gzip(text)[..], &[0; 700]].concat();
+    let twice = [gzip(text), gzip(b"2 0\n")].concat();
+    for (bytes, edges) in [(text.to_vec(), 2), (gzip(text), 2), (zeros, 2), (twice, 3)] {
+        for name in ["a.txt", "a.txt.gz", "a.txt.bz2", "a.txt.xz", "a.edges.zst"] {
+            assert_eq!(read_with(name, &bytes, &PLAIN).unwrap().edges(), edges, "{name}");
+        }
+    }
+    for short in [&b""[..], b"\x1f", b"B", b"\xfd", b"(", b"\0"] {
+        refusal("a.txt.gz", short);
+    }
+    // Far more content than file: refused where the first line does not end.
+    let bomb = gzip(&vec![b'1'; 1 << 26]);
+    assert!(bomb.len() < 1 << 17);
+    assert_eq!(refusal("a.txt", &bomb), "a.txt: line 1 is longer than 65536 bytes; no line may be");
+
+    let mut tar = vec![0; 1024];
+    tar[..5].copy_from_slice(b"a.mtx");
+    let sum: u32 = tar[..512].iter().map(|byte| u32::from(*byte)).sum::<u32>() + 8 * 32;
+    tar[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let only = "unpack it, and give the file that is in it (gzip, bzip2, xz and zstd around one file are read)";
+    for (bytes, what) in [
+        (npz(&[("a.txt", text.to_vec())]), "a zip archive"),
+        (npz(&[]), "a zip archive"),
+        (tar.clone(), "a tar archive"),
+        (gzip(&tar), "a tar archive inside gzip"),
+        (gzip(&gzip(text)), "gzip inside gzip"),
+        (gzip(&npz(&[])), "a zip archive inside gzip"),
+        (b"7z\xbc\xaf\x27\x1c\0\0".to_vec(), "a 7z archive"),
+        (b"\x04\x22\x4d\x18\0".to_vec(), "an lz4 file"),
+    ] {
+        for name in ["a.txt", "a.mtx.gz", "a.graph"] {
+            assert_eq!(refusal(name, &bytes), format!("{name}: this is {what}; {only}"));
+        }
+    }
+    let packed = gzip(&npz(&[]));
+    assert_eq!(
+        refusal("a.npz", &packed),
+        "a.npz: this is gzip, and an .npz is a zip file, compressed in itself; unpack what is around it"
+    );
 }
 
 #[test]

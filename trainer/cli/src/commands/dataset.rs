@@ -1,19 +1,24 @@
 //! `trisage dataset`.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Subcommand};
+use golden_files::read::ReadOptions;
 
 use super::graph::degrees;
 use crate::{
     error::CliError,
-    output::{print, print_json},
+    options::source::FormArgs,
+    output::{print, print_json, say},
     progress::Bar,
     report::table::{bytes, count},
 };
 use dataset::{
-    Dataset, DatasetInfo, import,
-    import::{Imported, Options, Source},
+    Dataset, DatasetInfo, Unread,
+    import::{self, Header, Imported, Options, Source},
 };
 
 #[derive(Debug, Subcommand)]
@@ -26,13 +31,13 @@ pub(crate) enum DatasetCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// An OGB folder (with raw/ and split/), Reddit's folder with its two .npz, a folder of arrays, or the file of a graph
-    /// (.csv, .txt, .npz, .mtx, ..., also .gz)
+    /// An OGB folder (with raw/ and split/), Reddit's folder with its two .npz, a folder of arrays, a file of arrays (.npz,
+    /// .pt or .safetensors), or the file of a graph (.csv, .txt, .npz, .mtx, ..., also .gz)
     source: PathBuf,
     /// The folder to make
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// What the source is, where its files do not say it: ogb, reddit, planetoid, folder or edges
+    /// What the source is, where its files do not say it: ogb, reddit, planetoid, folder, arrays or edges
     #[arg(long, value_name = "KIND")]
     format: Option<Source>,
     /// Add the reverse of every arc and leave one of parallel ones
@@ -41,21 +46,28 @@ pub(crate) struct ImportArgs {
     /// Leave out arcs from a node to itself
     #[arg(long)]
     remove_self_loops: bool,
-    /// Which split of an OGB folder, if it has several
-    #[arg(long, value_name = "NAME")]
+    /// Which split to take where there are several: of an OGB folder its name, of masks its number, from 0
+    #[arg(long, value_name = "NAME|N")]
     split: Option<String>,
-    /// With the file of a graph: its number of nodes, if the last ones have neither arcs nor lines in other files
+    #[command(flatten)]
+    form: FormArgs,
+    /// With an edge list or a Matrix Market file: the number of nodes, if the last ones have neither arcs nor lines in other
+    /// files
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
-    /// With the file of a graph: labels as text, one node a line
+    /// With the file of a graph: labels as text, one node on each line, or as an array (.npy, .npz, .pt, .safetensors)
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// With the file of a graph: features as text, one node a line
+    /// With the file of a graph: features as text, one node on each line, or as an array
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
-    /// With the file of a graph: a folder with train.csv, valid.csv and test.csv, one node a line
+    /// With the file of a graph: a folder with train.csv, val.csv and test.csv, one node on each line, or with arrays
     #[arg(long, value_name = "DIR")]
     splits: Option<PathBuf>,
+    /// Whether the first line of labels, features and splits names columns: yes, no, or auto, which takes words for names
+    /// only where that is certain
+    #[arg(long, default_value = "auto", value_name = "auto|yes|no")]
+    header: Header,
     /// Replace what is there
     #[arg(long)]
     overwrite: bool,
@@ -65,6 +77,9 @@ pub(crate) struct ImportArgs {
 pub(crate) struct InfoArgs {
     /// The folder of the data set
     dir: PathBuf,
+    /// Which split to look at where its masks have several, from 0
+    #[arg(long, value_name = "N")]
+    split: Option<usize>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -76,41 +91,58 @@ pub(crate) fn run(command: &DatasetCommand) -> Result<(), CliError> {
         DatasetCommand::Import(args) => {
             let imported = import::import(&args.source, &args.out, &args.options()?, &progress)?;
             drop(progress);
+            say_unread(&args.source, &imported.unread);
+            if imported.is_bare() {
+                let (from, to) = (args.source.display(), args.out.display());
+                say(&format!("note: {from}: there are no features, no labels and no split; {to} is a graph alone"));
+            }
             print(&format!("{}: {}\n", args.out.display(), summary(&imported)))
         }
         DatasetCommand::Info(args) => {
-            let info = DatasetInfo::of(&Dataset::load(&args.dir, &progress)?);
+            let dataset = Dataset::load_split(&args.dir, args.split, &progress)?;
+            let info = DatasetInfo::of(&dataset);
             drop(progress);
+            say_unread(&args.dir, &dataset.unread);
             if args.json { print_json(&info) } else { print(&text(&info)) }
         }
     }
 }
 
+/// Says what may hold an array, but was not read.
+pub(crate) fn say_unread(path: &Path, unread: &Unread) {
+    if !unread.is_empty() {
+        say(&format!("note: {}: {}", path.display(), unread.note()));
+    }
+}
+
 impl ImportArgs {
     fn options(&self) -> Result<Options, CliError> {
-        let kind = |kinds: &[Source]| match self.format {
-            Some(format) => kinds.contains(&format),
-            None => kinds.contains(&Source::Edges) != self.source.is_dir(),
-        };
-        let foreign = [
-            ("--split", self.split.is_some(), &[Source::Ogb][..], "OGB folders"),
-            ("--nodes", self.nodes.is_some(), &[Source::Edges], "graphs in a file"),
-            ("--labels", self.labels.is_some(), &[Source::Edges], "graphs in a file"),
-            ("--features", self.features.is_some(), &[Source::Edges], "graphs in a file"),
-            ("--splits", self.splits.is_some(), &[Source::Edges], "graphs in a file"),
+        let source = self.format.map_or_else(|| Source::of(&self.source), Ok)?;
+        let given = [
+            ("--nodes", self.nodes.is_some()),
+            ("--labels", self.labels.is_some()),
+            ("--features", self.features.is_some()),
+            ("--splits", self.splits.is_some()),
+            ("--header", self.header != Header::Auto),
         ];
-        if let Some((option, .., what)) = foreign.into_iter().find(|&(_, given, kinds, _)| given && !kind(kinds)) {
-            return Err(CliError::Usage(format!(
-                "{option} is for {what}; {} is something else",
-                self.source.display()
-            )));
+        let given = given.into_iter().find_map(|(option, given)| given.then_some(option));
+        if let Some(option) = self.form.given().or(given).filter(|_| source != Source::Edges) {
+            let path = self.source.display();
+            return Err(CliError::Usage(format!("{option} is for graphs in a file; {path} is something else")));
+        }
+        if self.split.is_some() && source == Source::Reddit {
+            return Err(CliError::Usage("--split is for sources with several splits; Reddit has one".to_owned()));
+        }
+        if self.split.is_some() && source == Source::Edges && self.splits.is_none() {
+            return Err(CliError::Usage("--split chooses among the splits that --splits gives".to_owned()));
         }
         Ok(Options {
-            source: self.format,
+            source: Some(source),
             symmetrise: self.symmetrise,
             remove_self_loops: self.remove_self_loops,
             split: self.split.clone(),
-            nodes: self.nodes,
+            reading: ReadOptions { nodes: self.nodes, ..self.form.options() },
+            header: self.header,
             labels: self.labels.clone(),
             features: self.features.clone(),
             splits: self.splits.clone(),

@@ -74,7 +74,7 @@ pub(crate) struct GenerateArgs {
 struct Target {
     /// The file, or the folder for indptr.npy and indices.npy
     to: PathBuf,
-    /// Format to write, where the name does not say it: folder, npz, edges, csv or mtx
+    /// Format to write, where the name does not say it: folder, npz, edges, csv, mtx or metis
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Replace what is there

@@ -6,6 +6,7 @@ use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::dataset::say_unread;
 use crate::{
     backends::DeviceArgs,
     error::CliError,
@@ -36,6 +37,9 @@ pub(crate) struct SageArgs {
     /// The data set: a folder with indptr.npy, indices.npy, features, labels and splits
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
+    /// Which split to train with where the masks of the data set have several, from 0
+    #[arg(long, value_name = "N")]
+    split: Option<usize>,
     /// Folder for history.csv, performance.json, best.safetensors and last.safetensors; with --runs, a folder for each run
     /// in it
     #[arg(long, value_name = "DIR")]
@@ -149,7 +153,8 @@ impl SageArgs {
         let timeline = transport.timeline.clone();
         let outputs = self.outputs(&settings)?;
         let progress = Bar::default();
-        let dataset = Dataset::load(&self.data, &progress)?;
+        let dataset = Dataset::load_split(&self.data, self.split, &progress)?;
+        say_unread(&self.data, &dataset.unread);
         let data = Data::new(dataset, &self.data, settings.normalise_features, &torch)?;
         settings.check_requests(&*sampler, &data)?;
         self.pipeline.check_memory(&settings.capacity(&data), transport.sink)?;

@@ -8,8 +8,12 @@ use std::{
 };
 
 use clap::Args;
-use golden::{Capacity, CscGraph, Fanout, NodeId, Progress};
-use golden_files::{Format, generate::GraphSpec, read, read::ReadOptions};
+use golden::{Capacity, CscGraph, Fanout, NodeId};
+use golden_files::{
+    Format, Listener, Setting,
+    generate::GraphSpec,
+    read::{self, Columns, ReadOptions},
+};
 
 use crate::error::CliError;
 use golden_files::{memory, memory::Gigabytes};
@@ -20,8 +24,8 @@ pub(crate) const BATCH_SIZE: usize = 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct GraphArgs {
-    /// The graph: a folder with indptr.npy and indices.npy, a file (.npz, .mtx, .csv, .txt, .edges, .el, .tsv, also .gz),
-    /// or what is to be generated, such as gen:star:nodes=5000
+    /// The graph: a folder with indptr.npy and indices.npy, a file (.npz, .mtx, .csv, .tsv, .txt, .edges, .edgelist, .graph,
+    /// ..., text also with .gz, .bz2, .xz or .zst), or what is to be generated, such as gen:star:nodes=5000
     #[arg(long, value_name = "PATH|gen:...")]
     graph: OsString,
     #[command(flatten)]
@@ -30,15 +34,61 @@ pub(crate) struct GraphArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv or mtx
-    #[arg(long, value_name = "FORMAT")]
-    graph_format: Option<Format>,
+    #[command(flatten)]
+    form: FormArgs,
     /// Add the reverse of every arc
     #[arg(long)]
     symmetrise: bool,
-    /// Number of nodes of a text format, if the last ones have no edge
+    /// Number of nodes of an edge list or a Matrix Market file, if the last ones have no edge
     #[arg(long, value_name = "N")]
     nodes: Option<u32>,
+}
+
+/// How the file of a graph is to be understood.
+#[derive(Debug, Args)]
+pub(crate) struct FormArgs {
+    /// Format of the graph's file, where its name does not say it: folder, npz, edges, csv, mtx or metis
+    #[arg(long, value_name = "FORMAT")]
+    graph_format: Option<Format>,
+    /// The columns of an edge list that are source and destination, by name or by number from 1, such as source,target or
+    /// 2,3 [default: those with known names, or else the first two]
+    #[arg(long, value_name = "SOURCE,DESTINATION")]
+    columns: Option<Columns>,
+    /// The smallest id of an edge list, which becomes node 0: 0 or 1 [default: 1 with KONECT's header, or else 0]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(0..=1))]
+    first_id: Option<u32>,
+}
+
+impl FormArgs {
+    /// The first of these options that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--graph-format", self.graph_format.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--first-id", self.first_id.is_some()),
+        ];
+        options.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
+
+    /// How to read the graph.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let Self { graph_format: format, columns, first_id } = self;
+        ReadOptions { format: *format, columns: columns.clone(), first_id: *first_id, ..ReadOptions::default() }
+    }
+}
+
+/// The option for a setting of a reader, as it stands behind a sentence that asks for it.
+pub(crate) fn option(setting: &Setting) -> String {
+    match setting {
+        Setting::Symmetrise => "--symmetrise".to_owned(),
+        Setting::FirstId(first) => format!("--first-id {first}"),
+        Setting::Columns(Some([source, destination])) => format!("--columns {source},{destination}"),
+        Setting::Columns(None) => "--columns SOURCE,DESTINATION".to_owned(),
+        Setting::Format(Some(format)) => format!("--graph-format {format}"),
+        Setting::Format(None) => "--graph-format FORMAT".to_owned(),
+        Setting::Nodes(Some(nodes)) => format!("--nodes {nodes}"),
+        Setting::Nodes(None) => "--nodes N".to_owned(),
+    }
 }
 
 impl GraphArgs {
@@ -47,7 +97,7 @@ impl GraphArgs {
         &self.graph
     }
 
-    pub(crate) fn load(&self, progress: &dyn Progress) -> Result<Arc<CscGraph>, CliError> {
+    pub(crate) fn load(&self, progress: &dyn Listener) -> Result<Arc<CscGraph>, CliError> {
         self.reading.load("--graph", &self.graph, progress).map(Arc::new)
     }
 }
@@ -58,18 +108,15 @@ impl ReadArgs {
         &self,
         argument: &'static str,
         name: &OsStr,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
     ) -> Result<CscGraph, CliError> {
         let Some(spec) = name.to_str().filter(|name| name.starts_with(GraphSpec::PREFIX)) else {
-            let options = ReadOptions { format: self.graph_format, symmetrise: self.symmetrise, nodes: self.nodes };
+            let options = ReadOptions { symmetrise: self.symmetrise, nodes: self.nodes, ..self.form.options() };
             return Ok(read::graph(name.as_ref(), &options, progress)?);
         };
-        let foreign = [
-            ("--graph-format", self.graph_format.is_some()),
-            ("--symmetrise", self.symmetrise),
-            ("--nodes", self.nodes.is_some()),
-        ];
-        if let Some((option, _)) = foreign.into_iter().find(|&(_, given)| given) {
+        let others = [("--symmetrise", self.symmetrise), ("--nodes", self.nodes.is_some())];
+        let others = others.into_iter().find_map(|(option, given)| given.then_some(option));
+        if let Some(option) = self.form.given().or(others) {
             return Err(CliError::Usage(format!("{option} is for graphs in files; '{spec}' is generated")));
         }
         generate(argument, spec, progress)
@@ -77,7 +124,7 @@ impl ReadArgs {
 }
 
 /// Generates the graph that `spec` describes, the value of `argument`, if this machine has the memory for it.
-pub(crate) fn generate(argument: &'static str, spec: &str, progress: &dyn Progress) -> Result<CscGraph, CliError> {
+pub(crate) fn generate(argument: &'static str, spec: &str, progress: &dyn Listener) -> Result<CscGraph, CliError> {
     let spec = GraphSpec::from_str(spec).map_err(|error| CliError::Spec { argument, error })?;
     check_memory(argument, &spec, memory::available())?;
     Ok(spec.generate(progress))

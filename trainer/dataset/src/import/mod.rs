@@ -5,10 +5,10 @@
 //! and never stand in memory; of the graph there are at most two copies.
 
 mod edges;
+mod graph;
 mod ogb;
 mod pieces;
 mod reddit;
-mod text;
 
 use std::{
     fmt,
@@ -16,11 +16,20 @@ use std::{
     str::FromStr,
 };
 
-use golden::{CscGraph, Progress};
+use golden::CscGraph;
+use golden_files::{
+    Format, Listener,
+    read::{Npz, ReadOptions, array_files},
+};
 
+pub use super::text::{Header, HeaderError};
 use super::{
-    Splits,
+    Splits, Unread,
+    arrays::{self, file_name},
     error::{DatasetError, Problem},
+    names::{self, KNOWN, Piece, Role},
+    python,
+    text::Rows,
     write::Writer,
 };
 
@@ -37,42 +46,78 @@ pub enum Source {
     Planetoid,
     /// A folder that is a data set already.
     Folder,
+    /// One file of arrays (`.npz`, `.pt` or `.safetensors`), or a folder of them, with the names of [`super`] and one of these
+    /// graphs: `edge_index`, `[2, arcs]`, or `edges`, `[arcs, 2]`, sources first; `adj_indptr` and `adj_indices` (also
+    /// `adj_matrix.indptr` and so on), the rows of a matrix, which are sources; or `indptr` and `indices`, by destination.
+    /// `num_nodes` says how many nodes there are where the last ones have neither arcs, features nor labels.
+    Arrays,
     /// A graph in one file, such as an edge list, and files beside it that are named on their own.
     Edges,
 }
 
 impl Source {
-    const NAMED: [(&str, Self); 5] = [
+    const NAMED: [(&str, Self); 6] = [
         ("ogb", Self::Ogb),
         ("reddit", Self::Reddit),
         ("planetoid", Self::Planetoid),
         ("folder", Self::Folder),
+        ("arrays", Self::Arrays),
         ("edges", Self::Edges),
     ];
 
     /// What a path looks like.
-    fn of(path: &Path) -> Result<Self, DatasetError> {
+    ///
+    /// # Errors
+    /// If it looks like nothing that can be imported.
+    pub fn of(path: &Path) -> Result<Self, DatasetError> {
         let metadata = path.metadata().map_err(|error| Problem::Open(error).at(path))?;
         if !metadata.is_dir() {
-            return Ok(Self::Edges);
+            return Self::of_file(path);
         }
-        let has = |name: &str| path.join(name).exists() || path.join(format!("{name}.gz")).exists();
-        let pickles = || {
-            let mut names = path.read_dir().into_iter().flatten().flatten().map(|file| file.file_name());
-            names.any(|name| name.to_str().is_some_and(|name| name.starts_with("ind.")))
+        let has = |name: &str| path.join(name).exists();
+        let has_array = |name: &str| array_files(name).any(|name| has(&name));
+        let files = arrays::files(path)?;
+        let is_graph = |file: &PathBuf| {
+            let name = file_name(file);
+            let (stem, ending, _) = arrays::split(&name).unwrap_or_default();
+            let role = names::role(&stem);
+            ending == "npy" && matches!(role, Some(Role::EdgeIndex | Role::Edges | Role::Adjacency(Piece::Indptr)))
         };
         match () {
-            () if has("raw/edge.csv") => Ok(Self::Ogb),
+            () if ogb::is_folder(path) => Ok(Self::Ogb),
             () if has("reddit_data.npz") || has("reddit_graph.npz") => Ok(Self::Reddit),
-            () if has("raw_indptr.npy") => Ok(Self::Planetoid),
-            () if has("indptr.npy") => Ok(Self::Folder),
-            () => {
-                let found = if pickles() { "the ind.* files are pickles of Python objects" } else { "a folder" };
-                let accepted = "an OGB folder (raw/edge.csv.gz), reddit_data.npz with reddit_graph.npz, a folder of arrays \
-                                (indptr.npy, or raw_indptr.npy as of Planetoid), or the file of a graph";
-                Err(Problem::Unknown { found, accepted }.at(path))
-            }
+            () if has_array("raw_indptr") => Ok(Self::Planetoid),
+            () if has_array("indptr") => Ok(Self::Folder),
+            () if files.iter().any(is_graph) => Ok(Self::Arrays),
+            () => Err(unknown(path, files).at(path)),
         }
+    }
+
+    fn of_file(path: &Path) -> Result<Self, DatasetError> {
+        let name = file_name(path);
+        let (_, ending, _) = arrays::split(&name).unwrap_or_default();
+        match ending.as_str() {
+            "pt" | "pth" | "safetensors" => Ok(Self::Arrays),
+            // What SciPy writes of a sparse matrix says its format.
+            "npz" if !Npz::open(path)?.names().iter().any(|name| name == "format") => Ok(Self::Arrays),
+            _ => match python::object(path) {
+                Some(found) => Err(Problem::Object { found }.at(path)),
+                None => Ok(Self::Edges),
+            },
+        }
+    }
+}
+
+/// Why a folder cannot be imported.
+fn unknown(path: &Path, files: Vec<PathBuf>) -> Problem {
+    let found = Unread::of(path, files, KNOWN).and(Unread::below(path));
+    let accepted = "an OGB folder (raw/edge.csv.gz), reddit_data.npz with reddit_graph.npz, a folder of arrays (indptr.npy \
+                    with indices.npy, edge_index.npy, or raw_indptr.npy as of Planetoid), one file of arrays (.npz, .pt or \
+                    .safetensors), or the file of a graph";
+    match () {
+        () if found.has_objects() => Problem::Object { found: format!("a folder with {found}") },
+        () if found.is_empty() => Problem::Unknown { found: "a folder without any arrays".to_owned(), accepted },
+        () => Problem::Unknown { found: format!("a folder with {found}"), accepted },
     }
 }
 
@@ -87,14 +132,21 @@ impl FromStr for Source {
 
     fn from_str(text: &str) -> Result<Self, SourceError> {
         let named = Self::NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim()));
-        named.map(|&(_, source)| source).ok_or_else(|| SourceError(text.to_owned()))
+        named.map(|&(_, source)| source).ok_or_else(|| {
+            let format = text.parse::<Format>().ok();
+            let hint = format.map(|format| format!(" ({format} is the format of a graph: --graph-format {format})"));
+            SourceError { name: text.to_owned(), hint: hint.unwrap_or_default() }
+        })
     }
 }
 
 /// A name that no kind of source has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no kind of data set '{0}'; give one of ogb, reddit, planetoid, folder, edges")]
-pub struct SourceError(String);
+#[error("there is no kind of data set '{name}'; give one of ogb, reddit, planetoid, folder, arrays, edges{hint}")]
+pub struct SourceError {
+    name: String,
+    hint: String,
+}
 
 /// What to make of a source.
 #[derive(Clone, Debug, Default)]
@@ -105,22 +157,26 @@ pub struct Options {
     pub symmetrise: bool,
     /// Leaves out arcs from a node to itself.
     pub remove_self_loops: bool,
-    /// The split to take, where an OGB folder has several.
+    /// The split to take where there are several: of an OGB folder its name, of marks its number, from 0.
     pub split: Option<String>,
-    /// Nodes of a graph in a file, where they are more than it names and no file of labels or features tells.
-    pub nodes: Option<u32>,
-    /// Labels for a graph in a file: text, one a line.
+    /// How a graph in a file is read. Its number of nodes is needed where it is more than the graph names, and no file of
+    /// labels or features tells. The first id is that of the files beside it, too.
+    pub reading: ReadOptions,
+    /// Labels for a graph in a file: text, one on each line, or an array.
     pub labels: Option<PathBuf>,
-    /// Features for a graph in a file: text, one node a line, between commas, spaces or tabs.
+    /// Features for a graph in a file: text, one node on each line, or an array.
     pub features: Option<PathBuf>,
-    /// A folder with the split for a graph in a file: `train.csv`, `valid.csv` and `test.csv`, one node a line.
+    /// A folder with the split for a graph in a file: `train.csv`, `val.csv` and `test.csv`, one node on each line, or arrays
+    /// of the names of [`super`].
     pub splits: Option<PathBuf>,
+    /// What the first lines of text are.
+    pub header: Header,
     /// Replaces what is there.
     pub overwrite: bool,
 }
 
 /// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Nodes of the graph.
     pub nodes: usize,
@@ -132,38 +188,58 @@ pub struct Imported {
     pub classes: usize,
     /// Nodes in the split: to train with, to choose a model by, to judge it by.
     pub splits: [usize; 3],
+    /// What may hold an array, but was not read.
+    pub unread: Unread,
+}
+
+impl Imported {
+    /// Whether there is nothing but the graph.
+    pub fn is_bare(&self) -> bool {
+        self.columns == 0 && self.classes == 0 && self.splits == [0; 3]
+    }
 }
 
 /// Makes the folder `out` of what is at `path`. Nothing is changed unless all of it is there.
 ///
 /// # Errors
 /// The first thing that is wrong with the source, or what is in the way of the folder.
-pub fn import(path: &Path, out: &Path, options: &Options, progress: &dyn Progress) -> Result<Imported, DatasetError> {
+pub fn import(path: &Path, out: &Path, options: &Options, progress: &dyn Listener) -> Result<Imported, DatasetError> {
     let source = options.source.map_or_else(|| Source::of(path), Ok)?;
-    if let (Ok(from), Ok(to)) = (path.canonicalize(), out.canonicalize())
-        && from == to
-    {
-        let accepted = "another folder to write to";
-        return Err(Problem::Unknown { found: "it would replace itself", accepted }.at(path));
+    if is_same(path, out) {
+        let (found, accepted) = ("it would replace itself".to_owned(), "another folder to write to");
+        return Err(Problem::Unknown { found, accepted }.at(path));
+    }
+    // What is replaced goes before the new files come, and what is in the old ones may be more than is taken over.
+    for file in [Some(path), options.labels.as_deref(), options.features.as_deref()].into_iter().flatten() {
+        let beside = file.parent().is_some_and(|folder| is_same(folder, out));
+        if options.overwrite && beside && arrays::is_read(&file_name(file)) {
+            let (found, accepted) = ("it would be replaced".to_owned(), "another folder to write to");
+            return Err(Problem::Unknown { found, accepted }.at(file));
+        }
     }
     let writer = Writer::new(out, options.overwrite, progress)?;
     let job = Job { path, options, progress, writer: &writer };
     let imported = match source {
         Source::Ogb => ogb::import(&job),
         Source::Reddit => reddit::import(&job),
-        Source::Planetoid => pieces::import(&job, true),
-        Source::Folder => pieces::import(&job, false),
+        Source::Planetoid | Source::Folder | Source::Arrays => pieces::import(&job, source),
         Source::Edges => edges::import(&job),
     }?;
     writer.finish()?;
     Ok(imported)
 }
 
+/// Whether two paths lead to the same folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let one = if one.as_os_str().is_empty() { Path::new(".") } else { one };
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
 /// A source that is being imported.
 struct Job<'a> {
     path: &'a Path,
     options: &'a Options,
-    progress: &'a dyn Progress,
+    progress: &'a dyn Listener,
     writer: &'a Writer<'a>,
 }
 
@@ -182,6 +258,21 @@ impl Job<'_> {
         Ok((graph.nodes(), graph.edges()))
     }
 
+    /// Writes the features that are text; how many columns there are.
+    fn features(&self, rows: Rows, nodes: usize) -> Result<usize, DatasetError> {
+        let start = |columns| Ok((columns, self.writer.rows(nodes, columns)?));
+        let made = rows.features(nodes, self.progress, start, |(_, rows), value| Ok(rows.push(value)?))?;
+        let Some((columns, rows)) = made else { return Ok(0) };
+        rows.finish()?;
+        Ok(columns)
+    }
+
+    /// The number of the split that is asked for.
+    fn split_number(&self) -> Result<Option<usize>, DatasetError> {
+        let number = |name: &String| name.parse().map_err(|_| Problem::Number { found: name.clone() }.at(self.path));
+        self.options.split.as_ref().map(number).transpose()
+    }
+
     /// Writes labels and split; what came of everything.
     fn finish(
         &self,
@@ -189,12 +280,13 @@ impl Job<'_> {
         columns: usize,
         (labels, classes): (&[i64], usize),
         splits: &Splits,
+        unread: Unread,
     ) -> Result<Imported, DatasetError> {
         if classes > 0 {
             self.writer.labels(labels)?;
         }
         self.writer.splits(splits)?;
         let splits = [&splits.train, &splits.valid, &splits.test].map(Vec::len);
-        Ok(Imported { nodes, edges, columns, classes, splits })
+        Ok(Imported { nodes, edges, columns, classes, splits, unread })
     }
 }

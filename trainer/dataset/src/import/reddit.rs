@@ -3,16 +3,19 @@
 //! The first has the arrays `feature`, `label`, and `node_types`: 1 for a node to train with, 2 to choose a model by, 3 to
 //! judge it by. The second is a sparse matrix of `SciPy`.
 
+use std::path::PathBuf;
+
 use golden::NodeId;
 use golden_files::{
-    Format,
-    read::{Npz, Problem as ReadProblem},
+    Format, read,
+    read::{Npz, Problem as ReadProblem, ReadOptions},
 };
 
-use super::{Imported, Job, text};
+use super::{Imported, Job};
 use crate::{
-    Splits,
+    Splits, Unread,
     array::{Array, NpyArray},
+    arrays,
     error::{DatasetError, Problem},
     features::{columns, number},
     labels,
@@ -24,11 +27,11 @@ const ACCEPTED: &str = "reddit_data.npz has feature, label and node_types";
 pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let data = job.path.join("reddit_data.npz");
     let mut npz = Npz::open(&data)?;
-    let graph = text::graph(&job.path.join("reddit_graph.npz"), Some(Format::Npz), None, job.progress)?;
-    let counts = job.graph(graph)?;
+    let options = ReadOptions { format: Some(Format::Npz), ..ReadOptions::default() };
+    let counts = job.graph(read::graph(&job.path.join("reddit_graph.npz"), &options, job.progress)?)?;
     let nodes = counts.0;
 
-    let (labels, classes) = labels::read(NpyArray::of(npz.member("label", ACCEPTED)?)?, nodes, None, job.progress)?;
+    let (labels, classes) = labels::of_array(NpyArray::of(npz.member("label", ACCEPTED)?)?, nodes, None, job.progress)?;
 
     let types = NpyArray::of(npz.member("node_types", ACCEPTED)?)?;
     let path = types.path();
@@ -61,5 +64,9 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
         Ok(rows.push(value)?)
     })?;
     rows.finish()?;
-    job.finish(counts, columns, (&labels, classes), &splits)
+
+    let is_other = |path: &PathBuf| !["reddit_data.npz", "reddit_graph.npz"].contains(&&*arrays::file_name(path));
+    let others = arrays::files(job.path)?.into_iter().filter(is_other);
+    let unread = Unread::of(job.path, others, "reddit_data.npz and reddit_graph.npz");
+    job.finish(counts, columns, (&labels, classes), &splits, unread)
 }

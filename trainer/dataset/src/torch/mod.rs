@@ -1,27 +1,26 @@
-//! `features.pt`: a dict of tensors and numbers as `torch.save` writes it, read without torch.
+//! Files that `torch.save` makes of one tensor, or of a dict of tensors, numbers and words, read without torch.
 //!
-//! The dict has `x`, the features, `[nodes, columns]`; and where they are there, `y`, the labels, `[nodes]` or `[nodes, 1]`,
-//! and `num_classes`, a number or a tensor of one. The file is a zip file: `data.pkl` says what there is, and each of
-//! `data/0`, `data/1`, ... is the elements of a storage, as they lie in memory.
+//! Such a file is a zip file: `data.pkl` says what there is, and each of `data/0`, `data/1`, ... is the elements of a storage,
+//! as they lie in memory. The names in a dict are those of [`super`]; `num_classes` is a number or a tensor of one.
 
 mod pickle;
 
 use std::{
     fs::File,
-    io::{BufReader, Read},
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     rc::Rc,
 };
 
-use golden::{Meter, Progress, Silent};
-use golden_files::{read, read::Source};
+use golden::Meter;
+use golden_files::{Listener, read, read::Source};
 use zip::ZipArchive;
 
 use self::pickle::{Item, Tensor};
 use super::{
-    array::Array,
+    array::{AnyArray, Array, Number},
+    dtype::Dtype,
     error::{DatasetError, Problem},
-    labels::{self, Labels},
 };
 
 /// The longest `data.pkl` that is looked at: one of a dict of three tensors has some hundred bytes.
@@ -30,20 +29,31 @@ const PICKLE_LIMIT: u64 = 1 << 16;
 /// Bytes that are read at a time; a multiple of the width of every type.
 const CHUNK: usize = 1 << 18;
 
-/// An opened `features.pt`.
+/// The first bytes of a file of torch before 1.6: the pickle of its magic number.
+const OLD: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+
+/// An opened file.
 pub(super) struct TorchFile {
     path: PathBuf,
     archive: ZipArchive<BufReader<File>>,
     /// The folder in the zip file in which everything lies.
     root: String,
+    /// What was saved, by name; one tensor alone has the empty name.
     items: Vec<(Rc<str>, Item)>,
 }
 
 impl TorchFile {
     pub(super) fn open(path: &Path) -> Result<Self, DatasetError> {
         let refused = |found: String| Problem::Archive { found }.at(path);
-        let file = File::open(path).map_err(|error| Problem::Open(error).at(path))?;
-        let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| refused(error.to_string()))?;
+        let mut file = BufReader::new(File::open(path).map_err(|error| Problem::Open(error).at(path))?);
+        let start = file.fill_buf().map_err(|error| Problem::Open(error).at(path))?;
+        if start.starts_with(OLD) {
+            return Err(refused("it is a file of torch before 1.6".to_owned()));
+        }
+        if start.first() == Some(&0x80) {
+            return Err(Problem::Object { found: "a pickled Python object".to_owned() }.at(path));
+        }
+        let mut archive = ZipArchive::new(file).map_err(|error| refused(error.to_string()))?;
         let names: Vec<_> = archive.file_names().flatten().map(std::borrow::Cow::into_owned).collect();
         let mut roots = names.iter().filter_map(|name| name.strip_suffix("/data.pkl"));
         let (Some(root), None) = (roots.next(), roots.next()) else {
@@ -64,74 +74,49 @@ impl TorchFile {
         if names.iter().any(|name| *name == format!("{root}/byteorder")) && member("byteorder")? != b"little" {
             return Err(refused("its byteorder is not 'little'".to_owned()));
         }
-        let items = pickle::read(&member("data.pkl")?);
-        let items = items.map_err(|refusal| Problem::Pickle { byte: refusal.byte, found: refusal.found }.at(path))?;
-        if let Some((name, _)) = items.iter().find(|(name, _)| !["x", "y", "num_classes"].contains(&&**name)) {
-            return Err(Problem::Name { found: read::excerpt(name) }.at(path));
-        }
+        let items = pickle::read(&member("data.pkl")?).map_err(|refusal| {
+            match refusal.object {
+                Some(object) => Problem::Object { found: format!("a Python object, {object}") },
+                None => Problem::Pickle { byte: refusal.byte, found: refusal.found },
+            }
+            .at(path)
+        })?;
         Ok(Self { path: path.to_owned(), archive, root: root.to_owned(), items })
     }
 
-    pub(super) fn features(&mut self) -> Result<TorchArray<'_>, DatasetError> {
-        let none = Problem::Lacks { what: "features", accepted: "a tensor x" }.at(&self.path);
-        self.tensor("x")?.ok_or(none)
+    /// The names of all that is in it.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.items.iter().map(|(name, _)| name.to_string()).collect()
     }
 
-    /// The labels of `nodes` nodes, if it has some.
-    pub(super) fn labels(&mut self, nodes: usize, progress: &dyn Progress) -> Result<Option<Labels>, DatasetError> {
-        let classes = self.classes()?;
-        match self.tensor("y")? {
-            Some(array) => labels::read(array, nodes, classes, progress).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn classes(&mut self) -> Result<Option<usize>, DatasetError> {
-        if let Some(Item::Number(number)) = self.item("num_classes") {
-            // Any number that is one of classes is exact.
-            #[expect(clippy::cast_precision_loss)]
-            let number = number as f64;
-            return labels::classes(number).map(Some).map_err(|problem| problem.at(&self.path));
-        }
-        self.tensor("num_classes")?.map(single).transpose()
-    }
-
-    fn item(&self, name: &str) -> Option<Item> {
-        self.items.iter().find(|(found, _)| &**found == name).map(|(_, item)| item.clone())
-    }
-
-    fn tensor(&mut self, name: &'static str) -> Result<Option<TorchArray<'_>>, DatasetError> {
-        match self.item(name) {
-            None => Ok(None),
-            Some(Item::Tensor(tensor)) => TorchArray::open(self, name, tensor).map(Some),
-            Some(Item::Number(number)) => {
-                let found = format!("int ({number})");
-                Err(Problem::Type { what: name, found, accepted: "tensors" }.at(&self.path))
+    /// The array of a name that it has.
+    pub(super) fn array(&mut self, name: &str) -> Result<AnyArray<'_>, DatasetError> {
+        let path = if name.is_empty() { self.path.clone() } else { self.path.join(name) };
+        match self.items.iter().find(|(found, _)| &**found == name) {
+            Some((_, Item::Tensor(tensor))) => {
+                let tensor = Rc::clone(tensor);
+                TorchArray::open(self, path, tensor).map(AnyArray::Torch)
             }
+            Some((_, Item::Number(value))) => Ok(AnyArray::Number(Number { path, value: *value })),
+            Some((_, Item::Other(kind))) => {
+                let found = (*kind).to_owned();
+                Err(Problem::Type { what: "the elements", found, accepted: "numbers" }.at(&path))
+            }
+            None => Err(Problem::Lacks { what: "tensors of this name", accepted: "those that are in it" }.at(&path)),
         }
     }
 }
 
-/// The number of classes in an array of one element.
-pub(super) fn single(array: impl Array) -> Result<usize, DatasetError> {
-    let (path, found) = (array.path(), array.shape().to_vec());
-    if found.iter().any(|&extent| extent != 1) {
-        return Err(Problem::Shape { what: "the number of classes", found, accepted: "[]".to_owned() }.at(&path));
-    }
-    let classes = array.elements(&Silent, |value, _| labels::classes(value))?;
-    Ok(classes[0])
-}
-
-/// A tensor in a `features.pt`.
+/// A tensor in a file of torch's.
 pub(super) struct TorchArray<'a> {
     file: &'a mut TorchFile,
-    name: &'static str,
+    path: PathBuf,
     tensor: Rc<Tensor>,
 }
 
 impl<'a> TorchArray<'a> {
-    fn open(file: &'a mut TorchFile, name: &'static str, tensor: Rc<Tensor>) -> Result<Self, DatasetError> {
-        let array = Self { file, name, tensor };
+    fn open(file: &'a mut TorchFile, path: PathBuf, tensor: Rc<Tensor>) -> Result<Self, DatasetError> {
+        let array = Self { file, path, tensor };
         match array.last() {
             Some(needed) if needed >= u128::from(array.tensor.storage.elements) => {
                 let (storage, elements) = (array.tensor.storage.key.clone(), array.tensor.storage.elements);
@@ -164,7 +149,7 @@ impl<'a> TorchArray<'a> {
     /// Hands on all elements of the storage; those after the last one that is stated are refused.
     fn storage(
         &mut self,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
         mut take: impl FnMut(f64, u64) -> Result<(), Problem>,
     ) -> Result<(), DatasetError> {
         let storage = Rc::clone(&self.tensor.storage);
@@ -186,7 +171,7 @@ impl<'a> TorchArray<'a> {
             }
             let mut place = done;
             storage.dtype.each(&chunk[..wanted], |value| {
-                take(value, place).map_err(|problem| problem.at(&self.file.path))?;
+                take(value, place).map_err(|problem| problem.at(&self.path))?;
                 place += 1;
                 Ok::<_, DatasetError>(())
             })?;
@@ -205,7 +190,11 @@ impl<'a> TorchArray<'a> {
 
 impl Array for TorchArray<'_> {
     fn path(&self) -> PathBuf {
-        self.file.path.join(self.name)
+        self.path.clone()
+    }
+
+    fn dtype(&self) -> Dtype {
+        self.tensor.storage.dtype
     }
 
     fn shape(&self) -> &[u64] {
@@ -214,7 +203,7 @@ impl Array for TorchArray<'_> {
 
     fn elements<T: Copy>(
         mut self,
-        progress: &dyn Progress,
+        progress: &dyn Listener,
         mut convert: impl FnMut(f64, u64) -> Result<T, Problem>,
     ) -> Result<Vec<T>, DatasetError> {
         let tensor = Rc::clone(&self.tensor);
@@ -242,7 +231,7 @@ impl Array for TorchArray<'_> {
         let total: u64 = tensor.shape.iter().product();
         for place in 0..total {
             let at: u64 = index.iter().zip(&tensor.strides).map(|(index, stride)| index * stride).sum();
-            elements.push(convert(stored[at as usize], place).map_err(|problem| problem.at(&self.file.path))?);
+            elements.push(convert(stored[at as usize], place).map_err(|problem| problem.at(&self.path))?);
             for (index, &extent) in index.iter_mut().zip(&tensor.shape).rev() {
                 *index += 1;
                 if *index < extent {

@@ -1,4 +1,4 @@
-//! The part of Python's pickle language that `torch.save` uses for a dict of tensors and numbers.
+//! The part of Python's pickle language that `torch.save` uses for a tensor, or a dict of tensors, numbers and words.
 //!
 //! A pickle is a program for a stack machine that can call any function of Python. This one knows a few names, none of which
 //! it runs: `torch._utils._rebuild_tensor_v2`, the classes of storages, and `collections.OrderedDict` without content, the
@@ -14,6 +14,8 @@ use crate::dtype::Dtype;
 pub(super) enum Item {
     Number(i64),
     Tensor(Rc<Tensor>),
+    /// A string, a bool or `None`: what it is.
+    Other(&'static str),
 }
 
 /// Elements of a storage.
@@ -40,13 +42,17 @@ pub(super) struct Storage {
 pub(super) struct Refusal {
     pub(super) byte: usize,
     pub(super) found: String,
+    /// The name of Python's that is not known, if that is why.
+    pub(super) object: Option<String>,
 }
 
-/// The dict that a pickle makes.
+/// The dict that a pickle makes, or the tensor, under the empty name.
 pub(super) fn read(pickle: &[u8]) -> Result<Vec<(Rc<str>, Item)>, Refusal> {
-    let mut machine = Machine { pickle, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+    let mut machine =
+        Machine { pickle, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new(), object: None };
     let mut start = 0;
-    machine.run(&mut start).map_err(|found| Refusal { byte: start, found })
+    let items = machine.run(&mut start);
+    items.map_err(|found| Refusal { byte: start, found, object: machine.object })
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +96,8 @@ struct Machine<'a> {
     stack: Vec<Value>,
     marks: Vec<usize>,
     memo: HashMap<u32, Value>,
+    /// The name that was not known.
+    object: Option<String>,
 }
 
 /// Why an opcode is refused.
@@ -213,11 +221,14 @@ impl Machine<'_> {
             ("torch", class) => Dtype::of_storage(class).map(Value::StorageClass),
             _ => None,
         };
-        let known = known.ok_or_else(|| {
-            format!("there is the name {:?}", golden_files::read::excerpt(&format!("{module}.{name}")))
-        })?;
-        self.stack.push(known);
-        Ok(())
+        if let Some(known) = known {
+            self.stack.push(known);
+            return Ok(());
+        }
+        let name = golden_files::read::excerpt(&format!("{module}.{name}"));
+        let found = format!("there is the name {name:?}");
+        self.object = Some(name);
+        Err(found)
     }
 
     fn put<const N: usize>(&mut self, decode: impl Fn([u8; N]) -> u32) -> Step<()> {
@@ -265,6 +276,9 @@ impl Machine<'_> {
             let item = match (key, value) {
                 (Value::Text(name), Some(Value::Int(number))) => (name, Item::Number(number)),
                 (Value::Text(name), Some(Value::Tensor(tensor))) => (name, Item::Tensor(tensor)),
+                (Value::Text(name), Some(value @ (Value::Text(_) | Value::Bool | Value::None))) => {
+                    (name, Item::Other(value.name()))
+                }
                 (key, Some(value)) => {
                     return Err(format!("there is a dict from {} to {}", key.name(), value.name()));
                 }
@@ -316,7 +330,10 @@ impl Machine<'_> {
     fn end(&mut self) -> Step<Vec<(Rc<str>, Item)>> {
         match self.pop()? {
             Value::Dict(dict) if self.stack.is_empty() && self.marks.is_empty() => Ok(dict),
-            other => Err(format!("{} is at the end, not one dict alone", other.name())),
+            Value::Tensor(tensor) if self.stack.is_empty() && self.marks.is_empty() => {
+                Ok(vec![("".into(), Item::Tensor(tensor))])
+            }
+            other => Err(format!("{} is at the end, not one tensor or dict alone", other.name())),
         }
     }
 }

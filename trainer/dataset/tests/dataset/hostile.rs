@@ -19,18 +19,28 @@ fn two_files_that_say_the_same() {
     let ambiguous = |first: &str, second: &str| refusal([(first, features()), (second, features())]);
     for (first, second) in [
         ("features.npy", "features.npy.gz"),
-        ("features.npy", "feat.npy"),
+        ("feat.npy", "features.npy"),
+        ("features.npy", "x.npy"),
+        ("X.npy", "x.npy"),
+        ("node-feat.npy", "node_features.npy.xz"),
         ("feat.npy", "feat_indptr.npy"),
-        ("feat_indptr.npy", "features.pt"),
-        ("features.pt", "features.safetensors"),
     ] {
         let found = ambiguous(first, second);
         assert_eq!(found, format!("the features are in {first} and in {second}; keep one of the two"));
     }
+    let pt = || torch::PLAIN.to_vec();
+    assert_eq!(
+        refusal([("feat_indptr.npy", int64(&[0; 5])), ("features.pt", pt())]),
+        "the features are in feat_indptr.npy and in features.pt/x; keep one of the two"
+    );
+    assert_eq!(
+        refusal([("features.pt", pt()), ("x.npy", features())]),
+        "the features are in features.pt/x and in x.npy; keep one of the two"
+    );
     let labels = int64(&[0, 0, 0, 0]);
     assert_eq!(
         refusal([("labels.npy", labels.clone()), ("features.pt", torch::PLAIN.to_vec())]),
-        "the labels are in labels.npy and in features.pt; keep one of the two"
+        "the labels are in features.pt/y and in labels.npy; keep one of the two"
     );
     assert_eq!(
         refusal([("val_idx.npy", labels.clone()), ("valid_mask.npy", labels)]),
@@ -54,7 +64,9 @@ fn dense_features_that_are_none() {
     let double = |value: f64| npy("<f8", "(4, 1)", [0.0, 0.0, value, 0.0].into_iter().flat_map(f64::to_le_bytes));
     let columns = array("<f4", "True", "(4, 3)", with(7, f32::NAN).split_off(with(7, 0.0).len() - 48));
     let cases = [
-        (float32("(3, 4)", &x()), format!("the features have the extents [3, 4]; {accepted}")),
+        (float32("(3, 4)", &x()), format!("the features have the extents [3, 4]; {accepted} (these look transposed)")),
+        (float32("(6, 2)", &x()), format!("the features have the extents [6, 2]; {accepted}")),
+        (float32("()", &[0.0]), format!("the features have the extents []; {accepted}")),
         (float32("(12,)", &x()), format!("the features have the extents [12]; {accepted}")),
         (float32("(4, 1, 3)", &x()), format!("the features have the extents [4, 1, 3]; {accepted}")),
         (with(7, f32::NAN), format!("column 1 of node 2 is NaN; {number}")),
@@ -103,7 +115,10 @@ fn sparse_features_that_are_none() {
             "feat_indptr.npy: the offset of node 0 is 1, after 0; offsets start at 0 and never fall",
         ),
         (pieces(&[0, 1, 1, 1, 2], &[0], &[1.0]), "feat_indices.npy: the array has 1 elements; it must have 2"),
-        (pieces(&[0, 1, 1, 1, 1], &[-1], &[1.0]), "feat_indices.npy: element 0 is -1; accepted are 0 to 2147483646"),
+        (
+            pieces(&[0, 1, 1, 1, 1], &[-1], &[1.0]),
+            "feat_indices.npy: element 0 is -1; accepted are whole numbers 0 to 2147483646",
+        ),
         (pieces(&[0, 1, 1, 1, 1], &[0], &[1.0, 1.0]), "feat_values.npy: the array has 2 elements; it must have 1"),
         (
             pieces(&[0, 1, 1, 1, 2], &[0, 5], &[1.0, f32::NAN]),
@@ -121,7 +136,7 @@ fn sparse_features_that_are_none() {
         "there is feat_indices.npy, but feat_indptr.npy is missing; give both, or neither"
     );
     let shape = |shape: &[i64]| refusal([indptr(), indices(), ("feat_shape.npy", int64(shape))]);
-    assert_eq!(shape(&[4, 3]), "feat_indices.npy: element 0 is 3; accepted are 0 to 2");
+    assert_eq!(shape(&[4, 3]), "feat_indices.npy: element 0 is 3; accepted are whole numbers 0 to 2");
     assert_eq!(
         shape(&[4, 0]),
         "feat_indices.npy: the array has 1 elements; it must have none: feat_shape says 0 columns"
@@ -154,6 +169,25 @@ fn labels_that_are_none() {
         (
             float32("(2, 2)", &[0.0; 4]),
             "the labels have the extents [2, 2]; accepted is [4] or [4, 1], one for each node of the graph".to_owned(),
+        ),
+        (
+            float32("(4, 2)", &[0.0; 8]),
+            "the labels have the extents [4, 2]; accepted is [4] or [4, 1], one for each node of the graph (of rows that mark \
+             one class each, take argmax(axis=1))"
+                .to_owned(),
+        ),
+        (
+            npy("|O", "(4,)", [0x80, 2, b'.']),
+            "this is an array of Python objects (dtype '|O'), which only Python reads; save the arrays instead, for example \
+             with numpy.savez('data.npz', edge_index=..., x=..., y=..., train_mask=..., val_mask=..., test_mask=...), and \
+             import that file; objects will be taken by the Python module, which is planned"
+                .to_owned(),
+        ),
+        (
+            npy("<U4", "(4,)", [0; 64]),
+            "the dtype is \"<U4\"; accepted are little-endian numbers: '<f2', '<f4', '<f8', '<i2', '<i4', '<i8', '<u2', '<u4', \
+             '<u8', '|i1', '|u1' and '|b1'"
+                .to_owned(),
         ),
     ];
     for (bytes, found) in cases {
@@ -193,13 +227,7 @@ fn safetensors_that_are_none() {
     assert_eq!(refusal(vec![1, 2]), format!("{is}its header: failed to fill whole buffer"));
     assert_eq!(refusal(vec![255; 9]), format!("{is}its header has 18446744073709551615 bytes; accepted are 65536"));
     assert_eq!(refusal(safetensors("{}", b"abc")), format!("{is}it has 13 bytes; its header states 10 and 0 of data"));
-    assert_eq!(refusal(safetensors("{}", b"")), "there are no features; accepted is a tensor x");
     let tensor = |name: &str, text: &str| format!(r#"{{"{name}": {text}}}"#);
-    let fine = r#"{"dtype": "U8", "shape": [4, 1], "data_offsets": [0, 4]}"#;
-    assert_eq!(
-        refusal(safetensors(&tensor("z", fine), &[0; 4])),
-        "there is \"z\" in it; accepted are x (features), y (labels) and num_classes"
-    );
     for text in ["[[[[[[[", r#"{"dtype": "U8", "shape": [4, 2], "data_offsets": [0, 4]}"#, r#"{"dtype": "U8"}"#] {
         let found = refusal(safetensors(&tensor("x", text), &[0; 4]));
         assert!(found.starts_with(&format!("{is}its header: ")), "{found}");
@@ -222,8 +250,31 @@ fn splits_that_are_none() {
     let none = || npy("|b1", "(4,)", [0; 4]);
     let once = "the parts of a split are distinct and disjoint";
     let cases = [
-        (all(int64(&[4]), none(), int64(&[])), "train_idx.npy: element 0 is 4; accepted are 0 to 3".to_owned()),
-        (all(int64(&[-1]), none(), int64(&[])), "train_idx.npy: element 0 is -1; accepted are 0 to 3".to_owned()),
+        (
+            all(int64(&[1, 4]), none(), int64(&[])),
+            "train_idx.npy: element 1 is 4; accepted are the nodes of the graph, 0 to 3".to_owned(),
+        ),
+        (
+            all(int64(&[-1]), none(), int64(&[])),
+            "train_idx.npy: element 0 is -1; accepted are the nodes of the graph, 0 to 3".to_owned(),
+        ),
+        (
+            all(float32("(2,)", &[0.0, 1.0]), none(), int64(&[])),
+            "train_idx.npy: the elements are of type float32; accepted are whole numbers".to_owned(),
+        ),
+        (
+            all(npy("|b1", "(4,)", [1, 0, 0, 0]), none(), int64(&[])),
+            "train_idx.npy: node ids are of type bool; accepted are whole numbers (marks belong into train_mask and the like)"
+                .to_owned(),
+        ),
+        (
+            all(npy("<i8", "(2, 2)", [0; 32]), none(), int64(&[])),
+            "train_idx.npy: the elements have the extents [2, 2]; accepted is one dimension".to_owned(),
+        ),
+        (
+            all(int64(&[]), none(), int64(&[])),
+            "train_idx.npy: no node is in it; accepted are one node or more to train with".to_owned(),
+        ),
         (
             all(int64(&[0; 5]), none(), int64(&[])),
             "train_idx.npy: the array has 5 elements; it must have at most 4, the nodes of the graph".to_owned(),
@@ -237,21 +288,12 @@ fn splits_that_are_none() {
             format!("val_mask.npy: node 1 is given twice, first in train_idx.npy; {once}"),
         ),
         (
-            all(int64(&[]), npy("|b1", "(4,)", [0, 1, 0, 0]), int64(&[0, 1])),
+            all(int64(&[3]), npy("|b1", "(4,)", [0, 1, 0, 0]), int64(&[0, 1])),
             format!("test_idx.npy: node 1 is given twice, first in val_mask.npy; {once}"),
         ),
         (
             all(int64(&[2]), none(), int64(&[])),
             "train_idx.npy: node 2 is in the split, but has no label; leave it away".to_owned(),
-        ),
-        (
-            all(int64(&[]), npy("|u1", "(4,)", [0, 1, 2, 0]), int64(&[])),
-            "val_mask.npy: the mask of node 2 is 2; accepted are 0 and 1".to_owned(),
-        ),
-        (
-            all(int64(&[]), npy("|b1", "(1, 4)", [0; 4]), int64(&[])),
-            "val_mask.npy: the marks have the extents [1, 4]; accepted is [4], one for each node of the graph"
-                .to_owned(),
         ),
     ];
     for (found, sentence) in cases {
@@ -259,15 +301,15 @@ fn splits_that_are_none() {
     }
     assert_eq!(
         refusal([("train_idx.npy", int64(&[])), ("test_mask.npy", none())]),
-        "there is train_idx.npy, but val_idx.npy (or valid_idx.npy, val_mask.npy, valid_mask.npy) is missing; give both, or \
-         neither"
+        "there is train_idx.npy, but val_idx.npy (or val_mask.npy, or valid_ or validation_ instead of val_) is missing; give \
+         both, or neither"
     );
 }
 
 #[test]
 fn folders_without_a_graph() {
     let found = Files::new([("features.npy", features())]).refusal();
-    assert!(found.starts_with("the folder has neither indptr.npy nor indptr.npy.gz"), "{found}");
+    assert!(found.starts_with("the folder has no indptr.npy, nor one with "), "{found}");
     let error = dataset::Dataset::load("/nowhere".as_ref(), &Silent).unwrap_err().to_string();
     assert_eq!(error, "/nowhere: cannot be opened: No such file or directory (os error 2)");
 }

@@ -7,12 +7,13 @@ use dataset::{
     import::{Imported, Options, Source},
 };
 use golden::Silent;
+use golden_files::read::ReadOptions;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
 use super::{Files, float32, gzip, ids, int32, int64, npy, sentence, x, zip};
 
 /// What becomes of a source: the data set made of it, or the sentence why there is none.
-fn imported(source: &Path, options: &Options) -> Result<(Dataset, Imported), String> {
+pub(super) fn imported(source: &Path, options: &Options) -> Result<(Dataset, Imported), String> {
     let out = Files::new([]);
     let made = import::import(source, &out.at("made"), options, &Silent);
     let left: Vec<_> = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -30,7 +31,7 @@ fn imported(source: &Path, options: &Options) -> Result<(Dataset, Imported), Str
 }
 
 /// The arcs of a data set, by destination.
-fn arcs(dataset: &Dataset) -> Vec<(u32, u32)> {
+pub(super) fn arcs(dataset: &Dataset) -> Vec<(u32, u32)> {
     dataset.graph.arcs().map(|(source, destination)| (source.get(), destination.get())).collect()
 }
 
@@ -53,7 +54,7 @@ fn ogb() -> Files {
 #[test]
 fn ogb_folders() {
     let (dataset, counts) = imported(ogb().path(), &Options::default()).unwrap();
-    assert_eq!(counts, Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [1, 1, 1] });
+    assert_eq!(counts, Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [1, 1, 1], ..counts.clone() });
     assert_eq!(arcs(&dataset), [(1, 0), (0, 1), (3, 1), (2, 2)]);
     assert_eq!((dataset.labels, dataset.classes), (vec![2, NO_LABEL, 0, 1], 3));
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().values(), x());
@@ -84,7 +85,7 @@ fn ogb_folders_that_are_none() {
         ),
         (
             spoilt("raw/node-feat.csv.gz", &FEATURES.replace(",3.0", "")),
-            "raw/node-feat.csv.gz: line 3 has 2 cells; accepted are 3, as on the first line".into(),
+            "raw/node-feat.csv.gz: line 3 has 2 columns, but line 1 has 3; every line of a table has the same columns".into(),
         ),
         (
             spoilt("raw/node-feat.csv.gz", &FEATURES[..30]),
@@ -92,7 +93,7 @@ fn ogb_folders_that_are_none() {
         ),
         (
             spoilt("raw/node-feat.csv.gz", &format!("{FEATURES}1,2,3\n")),
-            "raw/node-feat.csv.gz: there are 5 lines with features; accepted are 4, one a node".into(),
+            "raw/node-feat.csv.gz: there are 5 lines with features; accepted are 4, one for each node of the graph".into(),
         ),
         (
             spoilt("raw/node-label.csv.gz", "0\n0\n-3\n0\n"),
@@ -100,13 +101,11 @@ fn ogb_folders_that_are_none() {
         ),
         (
             spoilt("raw/node-label.csv.gz", "0\n0\n"),
-            "raw/node-label.csv.gz: there are 2 lines with labels; accepted are 4, one a node".into(),
+            "raw/node-label.csv.gz: there are 2 lines with labels; accepted are 4, one for each node of the graph".into(),
         ),
         (
             spoilt("raw/num-node-list.csv.gz", "4\n5\n"),
-            "raw/num-node-list.csv.gz: cell 1 of line 2 is \"5\"; accepted is one whole number, 0 to 2147483647, and nothing \
-             after it"
-                .into(),
+            "raw/num-node-list.csv.gz: there are 2 lines with a number; accepted are 1, a number and nothing else".into(),
         ),
         (
             spoilt("raw/edge.csv.gz", "0,1\n4,1\n"),
@@ -149,7 +148,7 @@ fn ogb_folders_that_are_none() {
     fs::remove_file(files.at("raw/node-feat.csv.gz")).unwrap();
     assert_eq!(
         imported(files.path(), &Options::default()).unwrap_err(),
-        "raw/node-feat.csv.gz: cannot be opened: No such file or directory (os error 2)"
+        "raw: there are no features; accepted is node-feat.csv, also compressed"
     );
     files.write("split/random/train.csv", b"1\n");
     let named = Options { split: Some("best".to_owned()), ..Options::default() };
@@ -180,7 +179,7 @@ fn reddit(types: &[i64]) -> Files {
 #[test]
 fn reddits_two_files() {
     let (dataset, counts) = imported(reddit(&[1, 3, 1, 2]).path(), &Options::default()).unwrap();
-    assert_eq!(counts, Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [2, 1, 1] });
+    assert_eq!(counts, Imported { nodes: 4, edges: 4, columns: 3, classes: 3, splits: [2, 1, 1], ..counts.clone() });
     assert_eq!(arcs(&dataset), [(1, 0), (0, 1), (3, 1), (2, 2)]);
     assert_eq!(dataset.labels, [2, 0, 1, 0]);
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().values(), x());
@@ -221,7 +220,10 @@ fn planetoids_pieces() {
     let (dataset, _) = imported(files.path(), &both).unwrap();
     assert_eq!(arcs(&dataset), [(1, 0), (3, 0), (0, 1), (2, 1), (1, 2), (0, 3)]);
     files.write("raw_indices.npy", &int32(&[1, 1, 0, 4, 0]));
-    assert_eq!(imported(files.path(), &both).unwrap_err(), "raw_indices.npy: element 3 is 4; accepted are 0 to 3");
+    assert_eq!(
+        imported(files.path(), &both).unwrap_err(),
+        "raw_indices.npy: element 3 is 4; accepted are whole numbers 0 to 3"
+    );
 }
 
 #[test]
@@ -241,19 +243,21 @@ fn a_graph_with_text_beside_it() {
         ..Options::default()
     };
     let (dataset, counts) = imported(&files.at("edges.csv"), &all).unwrap();
-    assert_eq!(counts, Imported { nodes: 5, edges: 2, columns: 2, classes: 4, splits: [1, 1, 0] });
+    assert_eq!(counts, Imported { nodes: 5, edges: 2, columns: 2, classes: 4, splits: [1, 1, 0], ..counts.clone() });
     assert_eq!(dataset.labels, [0, NO_LABEL, 3, NO_LABEL, 0]);
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().row(3), [7.0, 8.0]);
 
     let features = Options { labels: None, splits: None, ..all.clone() };
     assert_eq!(imported(&files.at("edges.csv"), &features).unwrap().1.nodes, 5);
     assert_eq!(imported(&files.at("edges.csv"), &Options::default()).unwrap().1.nodes, 3);
-    let more = Options { nodes: Some(7), ..Options::default() };
+    let seven = ReadOptions { nodes: Some(7), ..ReadOptions::default() };
+    let more = Options { reading: seven.clone(), ..Options::default() };
     assert_eq!(imported(&files.at("edges.csv"), &more).unwrap().1.nodes, 7);
-    let more = Options { nodes: Some(7), ..all };
+    let more = Options { reading: seven, ..all };
     assert_eq!(
         imported(&files.at("edges.csv"), &more).unwrap_err(),
-        "labels.csv: there are 5 lines with labels; accepted are 7, one a node"
+        "labels.csv: there are 5 lines with labels; accepted are 7, the number of nodes that is given (features.tsv.gz has 5, \
+         too)"
     );
     // A first line without a label is a node, not the name of a column.
     files.write("labels.csv", b"nan\n1\n1\n");
@@ -263,27 +267,31 @@ fn a_graph_with_text_beside_it() {
     files.write("labels.csv", b"1\n\n1\n");
     assert_eq!(
         imported(&files.at("edges.csv"), &labels).unwrap_err(),
-        "labels.csv: cell 1 of line 2 is \"\"; accepted is one label, 0 to 65535, or nan for none"
+        "labels.csv: line 2 is empty, but lines with values follow"
     );
 }
 
 #[test]
 fn sources_that_are_none() {
-    let files = Files::new([("ind.cora.graph", vec![])]);
     let accepted = "accepted is an OGB folder (raw/edge.csv.gz), reddit_data.npz with reddit_graph.npz, a folder of arrays \
-                    (indptr.npy, or raw_indptr.npy as of Planetoid), or the file of a graph";
+                    (indptr.npy with indices.npy, edge_index.npy, or raw_indptr.npy as of Planetoid), one file of arrays \
+                    (.npz, .pt or .safetensors), or the file of a graph";
+    let refusal = |files: Files| imported(files.path(), &Options::default()).unwrap_err();
     assert_eq!(
-        imported(files.path(), &Options::default()).unwrap_err(),
-        format!("this is nothing that can be imported: the ind.* files are pickles of Python objects; {accepted}")
+        refusal(Files::new([])),
+        format!("this is nothing that can be imported: a folder without any arrays; {accepted}")
     );
     assert_eq!(
-        imported(Files::new([]).path(), &Options::default()).unwrap_err(),
-        format!("this is nothing that can be imported: a folder; {accepted}")
+        refusal(Files::new([("a/b/x.npy", vec![]), ("y.csv", vec![]), ("README.txt", vec![])])),
+        format!("this is nothing that can be imported: a folder with a/b/x.npy, y.csv; {accepted}")
     );
     assert_eq!("OGB".parse(), Ok(Source::Ogb));
+    let kind = |name: &str| name.parse::<Source>().unwrap_err().to_string();
+    let kinds = "give one of ogb, reddit, planetoid, folder, arrays, edges";
+    assert_eq!(kind("obg"), format!("there is no kind of data set 'obg'; {kinds}"));
     assert_eq!(
-        "obg".parse::<Source>().unwrap_err().to_string(),
-        "there is no kind of data set 'obg'; give one of ogb, reddit, planetoid, folder, edges"
+        kind("csv"),
+        format!("there is no kind of data set 'csv'; {kinds} (csv is the format of a graph: --graph-format csv)")
     );
 }
 
@@ -333,7 +341,8 @@ proptest! {
         let text = list.iter().fold(String::new(), |text, (source, destination)| text + &format!("{source} {destination}\n"));
         let (name, bytes) = if gz { ("e.txt.gz", gzip(text.as_bytes())) } else { ("e.txt", text.into_bytes()) };
         let files = Files::new([(name, bytes)]);
-        let options = Options { symmetrise, remove_self_loops, nodes: Some(12), ..Options::default() };
+        let reading = ReadOptions { nodes: Some(12), ..ReadOptions::default() };
+        let options = Options { symmetrise, remove_self_loops, reading, ..Options::default() };
         let (dataset, _) = imported(&files.at(name), &options).unwrap();
 
         // (destination, source) sorts as the arrays do.

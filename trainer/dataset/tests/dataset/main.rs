@@ -1,16 +1,21 @@
 //! Data sets: what is read of a folder, what is refused, and what is made of what people download.
 
+mod bundles;
 mod hostile;
 mod import;
+mod masks;
+mod names;
 mod pieces;
+mod tables;
 mod torch;
+mod unread;
 
 use std::{io::Write, path::Path};
 
-use dataset::{Dataset, DatasetError};
+use dataset::{Dataset, DatasetError, Splits};
 use flate2::{Compression, write::GzEncoder};
 use golden::Silent;
-use test_support::files::{Files, array, float32, int32, int64, npy};
+use test_support::files::{Files, array, bools, float32, graph, ids, int32, int64, npy, x};
 
 /// A folder as a data set.
 trait Load {
@@ -29,6 +34,11 @@ impl Load for Files {
     }
 }
 
+/// Of each part of a split the nodes.
+fn parts(splits: &Splits) -> [Vec<u32>; 3] {
+    [&splits.train, &splits.valid, &splits.test].map(|nodes| ids(nodes))
+}
+
 /// The one sentence that an error is, without the folder that its path starts with.
 fn sentence(error: &DatasetError, folder: &Path) -> String {
     let text = error.to_string();
@@ -36,16 +46,6 @@ fn sentence(error: &DatasetError, folder: &Path) -> String {
     let folder = folder.display().to_string();
     assert!(text.starts_with(&folder), "the path comes first: {text}");
     text[folder.len()..].trim_start_matches([':', '/', ' ']).to_owned()
-}
-
-/// The graph 1 -> 0, 0 -> 1, 3 -> 2, 2 -> 3.
-fn graph() -> [(&'static str, Vec<u8>); 2] {
-    [("indptr.npy", int64(&[0, 1, 2, 3, 4])), ("indices.npy", int32(&[1, 0, 3, 2]))]
-}
-
-/// The features of all examples: four rows of three.
-fn x() -> Vec<f32> {
-    (0..12u8).map(|i| 0.5 * f32::from(i) - 1.0).collect()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -67,8 +67,4 @@ fn zip(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
 /// A `.safetensors` with this header and data.
 fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
-}
-
-fn ids(nodes: &[golden::NodeId]) -> Vec<u32> {
-    nodes.iter().map(|node| node.get()).collect()
 }

@@ -3,7 +3,7 @@
 use dataset::{DatasetInfo, Features, NO_LABEL, import};
 use golden::Silent;
 
-use super::{Files, Load, array, float32, graph, gzip, ids, int32, int64, npy, safetensors, x};
+use super::{Files, Load, array, float32, graph, gzip, int32, int64, npy, safetensors, x};
 
 /// The dense features of a folder with these files beside the graph.
 fn dense<'a>(files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Vec<f32> {
@@ -88,18 +88,6 @@ fn labels_of_every_kind() {
 }
 
 #[test]
-fn splits_of_both_kinds() {
-    let mask = |marks: [u8; 4]| npy("|b1", "(4,)", marks);
-    let files = Files::new(graph().into_iter().chain([
-        ("train_idx.npy", int64(&[3, 0])),
-        ("valid_mask.npy", mask([0, 1, 0, 0])),
-        ("test_idx.npy.gz", gzip(&int32(&[]))),
-    ]));
-    let splits = files.load().unwrap().splits;
-    assert_eq!((ids(&splits.train), ids(&splits.valid), ids(&splits.test)), (vec![3, 0], vec![1], vec![]));
-}
-
-#[test]
 fn tensors_in_safetensors() {
     let header = r#"{"x": {"dtype": "F32", "shape": [4, 3], "data_offsets": [0, 48]},
         "y": {"dtype": "I64", "shape": [4], "data_offsets": [48, 80]},
@@ -121,7 +109,7 @@ fn a_graph_alone_is_a_data_set_but_not_one_to_train_with() {
     let missing = |files: &Files| {
         super::sentence(&files.load().unwrap().check_trainable(files.path()).unwrap_err(), files.path())
     };
-    let names = "features.npy, feat.npy, feat_indptr.npy, features.pt or features.safetensors";
+    let names = "features.npy, x.npy, feat_indptr.npy, features.pt or features.safetensors";
     assert_eq!(missing(&files), format!("there are no features; accepted is {names}"));
     files.write("features.npy", &float32("(4, 3)", &x()));
     files.write("labels.npy", &int64(&[0, 1, 0, 1]));

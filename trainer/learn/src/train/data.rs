@@ -51,7 +51,7 @@ impl Data {
         if normalise {
             dataset.features.normalise_rows(path)?;
         }
-        let Dataset { graph, features, labels, classes, splits } = dataset;
+        let Dataset { graph, features, labels, classes, splits, .. } = dataset;
         let accelerator = &**torch.accelerator();
         if let Some(free) = accelerator.free_memory()? {
             let elements = features.rows() as u64 * features.columns() as u64;

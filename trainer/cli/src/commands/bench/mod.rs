@@ -14,7 +14,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use golden::{CscGraph, Fanout, FanoutError, NodeId, Progress};
-use golden_files::generate::GraphSpec;
+use golden_files::{Listener, generate::GraphSpec};
 use hw::{SLRS, SamplerDevice};
 use serde::Serialize;
 use sim::{
@@ -175,7 +175,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), CliError> {
 
 impl WorkArgs {
     /// Every graph with every set of fan-outs.
-    fn load(&self, progress: &dyn Progress) -> Result<Vec<Work>, CliError> {
+    fn load(&self, progress: &dyn Listener) -> Result<Vec<Work>, CliError> {
         let mut all = vec![];
         for name in &self.graphs {
             let graph = Arc::new(self.reading.load("--graph", name, progress)?);
