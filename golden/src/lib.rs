@@ -12,6 +12,7 @@ mod format;
 pub mod generate;
 mod graph;
 mod id;
+pub mod memory;
 mod npy;
 mod progress;
 pub mod read;

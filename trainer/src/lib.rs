@@ -14,7 +14,6 @@ mod chance;
 pub mod cli;
 pub mod dataset;
 pub mod ledger;
-pub mod memory;
 pub mod pipeline;
 #[cfg(feature = "torch")]
 pub mod sage;
@@ -26,3 +25,5 @@ pub mod timeline;
 #[cfg(feature = "torch")]
 pub mod train;
 pub mod verify;
+
+pub(crate) use golden::memory;

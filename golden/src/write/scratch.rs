@@ -85,11 +85,18 @@ pub(super) fn publish<T>(put: impl FnOnce() -> T) -> T {
 /// Removes every folder that this process has made and not dropped. From now on whoever makes one, or puts something in its
 /// place, waits for ever: this is for the end of the process.
 pub fn abandon() {
-    let folders = {
-        let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
-        live.ended = true;
-        mem::take(&mut live.folders)
-    };
+    let mut folders = vec![];
+    for _ in 0..ATTEMPTS {
+        match LIVE.try_lock() {
+            Ok(mut live) => {
+                live.ended = true;
+                folders = mem::take(&mut live.folders);
+                break;
+            }
+            // Whoever holds it is done soon; but its file system may not answer any more.
+            Err(_) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
     for (folder, names) in folders {
         remove(&folder, names);
     }

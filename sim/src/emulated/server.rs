@@ -18,7 +18,10 @@ use super::{
         ToDevice, ToHost, api, receive, send,
     },
 };
-use crate::rtl::{self, RtlOptions};
+use crate::{
+    complain,
+    rtl::{self, RtlOptions},
+};
 
 /// Why the process ends before XRT says so.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +127,7 @@ impl Server {
             _ => Ok(Reply::done()),
         };
         Ok(done.unwrap_or_else(|fault| {
-            eprintln!("emulated card: {fault}");
+            complain(&format_args!("emulated card: {fault}"));
             self.served.faults.push(fault);
             Reply::refused()
         }))

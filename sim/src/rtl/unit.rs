@@ -7,7 +7,7 @@ use hw::{
 use verilator_sys::{Model, ModelLibrary, build};
 
 use super::{BACKEND, axi::AddressSpace, control::Access, kernel::Clocked, options::RtlOptions};
-use crate::{emulated::Registers, worker::Cancel};
+use crate::{complain, emulated::Registers, worker::Cancel};
 
 /// Cycles that pass while the host waits for a register of a kernel that runs: a read over the bus to the host takes about a
 /// microsecond.
@@ -85,7 +85,7 @@ impl<S: AddressSpace> RtlUnit<S> {
             None => Ok(()),
             // It was told so by an error response, and goes on.
             Some(stray) => {
-                eprintln!("emulated card: {}: {stray}", self.core.slr());
+                complain(&format_args!("emulated card: {}: {stray}", self.core.slr()));
                 Ok(())
             }
         }

@@ -12,7 +12,7 @@ use sim::{
     rtl::{self, RtlDevice},
 };
 
-use super::{CliError, say};
+use super::{CliError, ending, say};
 
 /// A card, or what stands for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -221,7 +221,11 @@ impl Options {
                     let sentence = "--variant fast has no waves, which have a variant of their own; leave it away";
                     return Err(CliError::Usage(sentence.to_owned()));
                 }
-                Ok(Arc::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?))
+                let device: Arc<dyn SamplerDevice> = Arc::new(RtlDevice::new(&self.rtl.with(&self.kernel), &say)?);
+                if self.rtl.waves.is_some() {
+                    ending::record(Arc::downgrade(&device));
+                }
+                Ok(device)
             }
             Backend::Xrt => {
                 refuse("xrt", KernelOptions::OWNERS, self.kernel.given())?;

@@ -9,7 +9,7 @@ use sim::{
 };
 use verilator_sys::build;
 
-use super::{CliError, backend, say};
+use super::{CliError, backend, interrupt, say};
 
 /// Which of XRT's stand-ins for a driver is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -98,11 +98,13 @@ pub(super) fn run(args: &EmulateArgs) -> Result<u8, CliError> {
     let replaced = |word: &OsString| if word == "{xclbin}" { environment.xclbin().into() } else { word.clone() };
     let mut words = args.command.iter().map(replaced);
     let program = words.next().filter(|program| program != "trisage").unwrap_or_else(|| own.into());
-    Ok(environment.run(&program, &words.collect::<Vec<_>>())?)
+    let running = interrupt::hand_on(|| environment.start(&program, &words.collect::<Vec<_>>()))?;
+    Ok(running.wait(interrupt::take_back)?)
 }
 
 /// Is the card, for the XRT that has started this process.
 pub(super) fn card(args: &CardArgs) -> Result<(), CliError> {
+    interrupt::leave_to_the_command();
     let kernels = match args.kernels {
         KernelsArg::Rtl => Kernels::Rtl(Box::new(args.rtl())),
         KernelsArg::Model => Kernels::Model,

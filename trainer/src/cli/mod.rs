@@ -1,14 +1,17 @@
 //! The `trisage` command.
 //!
 //! Results go to stdout, messages and progress to stderr. Exit codes: 0 success, 1 the verification found a difference, 2 it
-//! could not be done, 130 it was interrupted (Ctrl-C). A reader that closes stdout early is no error.
+//! could not be done, 129, 130 or 143 it was ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM. A reader that closes stdout early is no
+//! error.
 
 mod accelerator;
+mod allocator;
 mod backend;
 mod bench;
 mod dataset;
 mod device;
 mod emulate;
+mod ending;
 mod faults;
 mod graph;
 mod interrupt;
@@ -24,8 +27,10 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
+pub use allocator::Allocator;
+
 use crate::{
-    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, dataset::DatasetError, memory::Gigabytes,
+    accelerator::AcceleratorError, batches::NodeListError, bench::BenchError, dataset::DatasetError, memory::{Free, Gigabytes},
     pipeline::PipelineError, verify::VerifyError,
 };
 
@@ -85,10 +90,8 @@ enum CliError {
     Write(#[from] golden::write::WriteError),
     #[error("{argument}: {error}")]
     Spec { argument: &'static str, error: golden::generate::SpecError },
-    #[error(
-        "{argument}: {spec} needs about {needed} of memory to be generated, and this machine has {available} left; make it smaller"
-    )]
-    Memory { argument: &'static str, spec: String, needed: Gigabytes, available: Gigabytes },
+    #[error("{argument}: {spec} needs about {needed} of memory to be generated, and {free}; make it smaller")]
+    Memory { argument: &'static str, spec: String, needed: Gigabytes, free: Free },
     #[error(transparent)]
     Dataset(#[from] DatasetError),
     #[error(transparent)]
@@ -119,6 +122,9 @@ enum CliError {
     Serve(#[from] sim::emulated::ServeError),
     #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
+    /// A signal has come that ends the command.
+    #[error("its result is not printed")]
+    Interrupted,
     #[error("{0}")]
     Usage(String),
     #[error("cannot write to standard output: {0}")]
@@ -127,6 +133,7 @@ enum CliError {
 
 /// Runs the command that the process was called with, and ends the process.
 pub fn main() -> ! {
+    interrupt::listen();
     let done = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
@@ -139,15 +146,25 @@ pub fn main() -> ! {
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
     };
-    backend::exit(match done {
+    let signal = interrupt::settle();
+    let code = match done {
         Ok(Verdict::Success) => 0,
         Ok(Verdict::Different) => 1,
         Ok(Verdict::Ended(code)) => code,
-        Err(error) => {
-            say(&format!("error: {error}{}", hint(&error)));
-            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
+        Err(ref error) if signal.is_none() => {
+            say(&format!("error: {error}{}", hint(error)));
+            2
         }
-    })
+        Err(_) => 2,
+    };
+    backend::exit(signal.map_or(code, |signal| {
+        let name = interrupt::name(signal);
+        ending::say_to_who_listens(&match done {
+            Ok(_) => format!("error: interrupted by {name}"),
+            Err(error) => format!("error: interrupted by {name}: {error}"),
+        });
+        interrupt::exit_code(signal)
+    }))
 }
 
 /// What would help.
@@ -196,6 +213,9 @@ fn printable(message: &str) -> String {
 
 /// Writes a result to stdout.
 fn print(text: &str) -> Result<(), CliError> {
+    if interrupt::came() {
+        return Err(CliError::Interrupted);
+    }
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Output(error)),

@@ -7,7 +7,7 @@ use std::{
 
 use golden::{read::ReadError, write::WriteError};
 
-use crate::memory::Gigabytes;
+use crate::memory::{Free, Gigabytes};
 
 /// A data set that cannot be read or made: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -147,14 +147,14 @@ pub enum Problem {
         node: u64,
     },
     /// More memory than there is.
-    #[error("{what} take {needed} of memory, and this machine has {available} left")]
+    #[error("{what} take {needed} of memory, and {free}")]
     Memory {
         /// What takes it.
         what: &'static str,
         /// How much.
         needed: Gigabytes,
         /// How much there is.
-        available: Gigabytes,
+        free: Free,
     },
     /// A zip file that is none, or not one of `torch.save`.
     #[error(

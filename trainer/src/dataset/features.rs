@@ -8,7 +8,7 @@ use super::{
     array::Array,
     error::{DatasetError, Problem},
 };
-use crate::memory::{self, Gigabytes};
+use crate::memory::{self, Shortage};
 
 /// What is known of each node: a row of numbers, all finite.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,13 +189,7 @@ pub(super) fn number(value: f64, place: u64, columns: u64) -> Result<f32, Proble
 /// Whether this machine has the memory for so many numbers.
 fn check_memory(rows: usize, columns: usize) -> Result<(), Problem> {
     let needed = 4 * (rows as u64).saturating_mul(columns as u64).min(u64::MAX / 4);
-    match memory::available() {
-        Some(available) if needed > available => {
-            let (needed, available) = (Gigabytes(needed), Gigabytes(available));
-            Err(Problem::Memory { what: "the features", needed, available })
-        }
-        _ => Ok(()),
-    }
+    memory::check(needed).map_err(|Shortage { needed, free }| Problem::Memory { what: "the features", needed, free })
 }
 
 impl Sparse {

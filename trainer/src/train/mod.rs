@@ -28,7 +28,7 @@ use tch::{Kind, Tensor};
 use crate::{
     accelerator::{Lent, Torch, TorchAccelerator},
     ledger::{Direction, Ledger},
-    memory,
+    memory::{self, Gigabytes},
     pipeline::{Pipeline, PipelineOptions, Transport},
     sage::{self, Adam, Model, infer},
 };
@@ -101,8 +101,10 @@ pub fn run<A: TorchAccelerator>(
     settings.check()?;
     settings.check_requests(&**device, data)?;
     let accelerator = torch.accelerator();
-    if let Some(free) = accelerator.free_memory()?.or_else(memory::available) {
-        settings.check_memory(data, free)?;
+    match (accelerator.free_memory()?, memory::available()) {
+        (Some(free), _) => settings.check_memory(data, free, &format!("{} are free", Gigabytes(free)))?,
+        (None, Some(free)) => settings.check_memory(data, free.bytes, &free)?,
+        (None, None) => {}
     }
     let ledger = accelerator.ledger();
     let mut state = torch.compute("the first parameters", [], |[]| State::new(data, settings, ledger))??;

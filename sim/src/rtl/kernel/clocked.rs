@@ -1,10 +1,6 @@
 //! A kernel under a clock: model, register master and memory, whoever tells it what to do.
 
-use std::{
-    fmt,
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use hw::{DeviceError, Slr, registers};
 use verilator_sys::{AssertionError, Model};
@@ -15,7 +11,7 @@ use super::super::{
     options::{RtlOptions, of_slr},
     waves,
 };
-use crate::{memory::Profile, worker::Cancel};
+use crate::{complain, memory::Profile, worker::Cancel};
 
 /// Cycles of reset.
 const RESET_CYCLES: u64 = 16;
@@ -198,9 +194,4 @@ impl<S: AddressSpace> Drop for Clocked<S> {
             complain(&format_args!("coverage of {} could not be written to {}", self.slr, path.display()));
         }
     }
-}
-
-/// Says on stderr what cannot be returned. Nothing can be said any more if that is closed.
-fn complain(what: &dyn fmt::Display) {
-    let _ = writeln!(io::stderr(), "{what}");
 }
