@@ -19,13 +19,14 @@ use super::{
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Serves the XRT that has started this process, until it closes the card. What was wrong is kept in the environment's folder.
+/// Serves the XRT that has started this process, until it closes the card. What was wrong is kept in the environment's folder, and
+/// said when the command has ended.
 ///
 /// Signals are for the command, which closes the card when it ends: the connection says so. This process gets them as well, as it
-/// is of the same group; XRT starts it with signals blocked (`signals.c`).
+/// is of the same group; they are ignored where XRT starts it (`signals.c`).
 ///
 /// # Errors
-/// [`ServeError`].
+/// [`ServeError`] for what cannot be kept there.
 pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
     let wrong = |what: String| ServeError::Wire(what);
     let folder = env::var_os(CARD_FOLDER).map(PathBuf::from);
@@ -48,8 +49,7 @@ pub fn serve_xrt(card: Card, kernels: &Kernels) -> Result<(), ServeError> {
     let file = fs::OpenOptions::new().append(true).open(folder.join(FAULTS));
     let text: String = faults.iter().map(|fault| fault.replace('\n', " ") + "\n").collect();
     let kept = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    kept.map_err(|error| wrong(format!("{}: {error}", folder.join(FAULTS).display())))?;
-    served.map(drop)
+    kept.map_err(|error| wrong(format!("{}: {error}", folder.join(FAULTS).display())))
 }
 
 fn connect(path: &Path) -> std::io::Result<UnixStream> {

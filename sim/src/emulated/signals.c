@@ -6,56 +6,58 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
 
 /* Of heap.c. */
 int trisage_is_swemu(const void *caller);
 
-/* Blocks what ends a command: what is started now has it blocked from the beginning. */
-static void hold(sigset_t *before)
+static const int HELD[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { HELDS = sizeof HELD / sizeof HELD[0] };
+
+/* Forks a process that ignores what ends a command, from its first instruction on. So do those that it starts; a signal that was
+ * only blocked would reach them, as a shell blocks none. */
+static pid_t sheltered_fork(void)
 {
-    sigset_t held;
+    pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+    sigset_t held, before;
     sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    sigaddset(&held, SIGTERM);
-    sigaddset(&held, SIGHUP);
-    sigaddset(&held, SIGQUIT);
-    pthread_sigmask(SIG_BLOCK, &held, before);
+    for (int i = 0; i < HELDS; i++) sigaddset(&held, HELD[i]);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    pid_t child = real();
+    if (child == 0) {
+        struct sigaction ignore = {.sa_handler = SIG_IGN};
+        for (int i = 0; i < HELDS; i++) sigaction(HELD[i], &ignore, NULL);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return child;
 }
 
 __attribute__((visibility("default"))) pid_t fork(void)
 {
+    if (trisage_is_swemu(__builtin_return_address(0))) return sheltered_fork();
     pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
-    sigset_t before;
-    if (!trisage_is_swemu(__builtin_return_address(0))) return real();
-    hold(&before);
-    pid_t child = real();
-    if (child != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return child;
+    return real();
 }
 
 __attribute__((visibility("default"))) int system(const char *command)
 {
-    char *const words[] = {"sh", "-c", (char *)command, NULL};
-    sigset_t before;
-    pid_t shell;
-    int refused, status;
     if (command == NULL || !trisage_is_swemu(__builtin_return_address(0))) {
         int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "system");
         return real(command);
     }
-    hold(&before);
-    refused = posix_spawn(&shell, "/bin/sh", NULL, NULL, words, environ);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (refused != 0) {
-        errno = refused;
-        return -1;
+    pid_t shell = sheltered_fork();
+    if (shell < 0) return -1;
+    if (shell == 0) {
+        char *const words[] = {"sh", "-c", (char *)command, NULL};
+        execve("/bin/sh", words, environ);
+        _exit(127);
     }
+    int status;
     while (waitpid(shell, &status, 0) < 0)
         if (errno != EINTR) return -1;
     return status;

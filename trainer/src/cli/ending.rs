@@ -132,7 +132,7 @@ pub(super) fn settle() {
 }
 
 /// Waits for the end of the process.
-fn wait() -> ! {
+pub(super) fn wait() -> ! {
     loop {
         thread::sleep(Duration::from_hours(1));
     }

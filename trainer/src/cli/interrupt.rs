@@ -139,6 +139,10 @@ pub(super) fn hand_on<'a>(
 ) -> Result<Running<'a>, EnvironmentError> {
     // A signal that comes meanwhile waits.
     let mut state = state();
+    if state.first.is_some() {
+        drop(state);
+        ending::wait();
+    }
     let listening = LISTENING.get();
     if let Some((set, handle)) = listening {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
