@@ -39,8 +39,8 @@ pub struct Names {
 pub struct Scratch {
     folder: PathBuf,
     names: Names,
-    /// Its lock, held as long as this process lives.
-    _lock: File,
+    /// Held as long as this process lives.
+    lock: File,
 }
 
 /// The file that says whose a folder is.
@@ -133,7 +133,7 @@ impl Scratch {
             match own(&folder) {
                 Ok(Some(lock)) => {
                     live.folders.push((folder.clone(), names));
-                    return Ok(Self { folder, names, _lock: lock });
+                    return Ok(Self { folder, names, lock });
                 }
                 Ok(None) => remove(&folder, names),
                 Err(error) => {
@@ -148,6 +148,12 @@ impl Scratch {
     /// Where it is. Make folders in it one by one: it may be removed at any moment, and is not to come back.
     pub fn path(&self) -> &Path {
         &self.folder
+    }
+
+    /// The lock that keeps it: whoever has it open keeps the folder from being taken for left behind, also when this process is no
+    /// more.
+    pub fn lock(&self) -> &File {
+        &self.lock
     }
 
     /// Makes a folder in it.

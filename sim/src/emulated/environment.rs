@@ -17,6 +17,7 @@ use std::{
 };
 
 use golden::write::Scratch;
+use rustix::io::{FdFlags, fcntl_setfd};
 use verilator_sys::build::run_tool;
 
 use super::{Card, place, running::Running};
@@ -191,7 +192,11 @@ impl Environment {
             command.stdin(Stdio::null()); // a terminal stops who reads it and is not in its own group
         }
         let program = program.to_string_lossy().into_owned();
-        match command.spawn() {
+        // Should this process be killed, the folder is the command's until that ends.
+        let inherited = fcntl_setfd(self.folder.lock(), FdFlags::empty());
+        let child = inherited.map_err(io::Error::from).and_then(|()| command.spawn());
+        let _ = fcntl_setfd(self.folder.lock(), FdFlags::CLOEXEC);
+        match child {
             Ok(child) => Ok(Running { environment: self, program, child }),
             Err(error) => Err(cannot_run(program, &error)),
         }

@@ -170,6 +170,10 @@ impl<S: AddressSpace> Clocked<S> {
 
     /// Ends the waves, if there are any.
     pub(in crate::rtl) fn close_waves(&mut self) -> Result<(), DeviceError> {
+        if self.cycle == 0 && self.options.waves.is_some() {
+            // A file without any time is one that no viewer reads. This cycle is one more of reset.
+            let _ = self.model.clock();
+        }
         if self.model.close_waves() {
             return Ok(());
         }
