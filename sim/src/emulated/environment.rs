@@ -6,26 +6,21 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs::{self, File},
+    fs,
     io::{self, IsTerminal, Write},
     os::unix::{
         fs::{OpenOptionsExt, symlink},
-        process::{CommandExt, ExitStatusExt},
+        process::CommandExt,
     },
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    thread,
+    process::{Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
-    iterator::Signals,
-};
-use tempfile::TempDir;
+use golden_files::write::Scratch;
+use rustix::io::{FdFlags, fcntl_setfd};
+use verilator_sys::build::run_tool;
 
-use super::{Card, place};
+use super::{Card, place, running::Running};
 
 /// Which of XRT's stand-ins for a driver is used.
 #[derive(
@@ -117,9 +112,7 @@ pub enum EnvironmentError {
 /// What XRT wants to find. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Environment {
-    folder: TempDir,
-    /// Locked as long as this process lives.
-    _lock: File,
+    folder: Scratch,
     shim: Shim,
     /// XRT puts its sockets into the folder of this name in `/tmp`.
     user: String,
@@ -142,9 +135,9 @@ impl Environment {
         if !place::is_plain(&parent) {
             return Err(EnvironmentError::Name { path: parent });
         }
-        let (folder, lock) = place::make(&parent).map_err(failed)?;
+        let folder = Scratch::new(&parent, place::NAMES).map_err(failed)?;
         let user = place::user(folder.path());
-        let mut environment = Self { folder, _lock: lock, shim, user, preload: None };
+        let mut environment = Self { folder, shim, user, preload: None };
 
         let lib = environment.folder("xrt/lib")?;
         for library in libraries {
@@ -200,54 +193,26 @@ impl Environment {
         command
     }
 
-    /// Runs a command until it ends, and hands signals on to it. Gives the status with which to end: that of the command, 128 and
-    /// the signal that ended it, or 1 if it was content and the card was not.
+    /// Starts a command in it.
     ///
     /// # Errors
     /// [`EnvironmentError::Command`] if it does not start.
-    pub fn run(&self, program: &OsStr, args: &[OsString]) -> Result<u8, EnvironmentError> {
-        let wrong = |error: io::Error| EnvironmentError::Command {
-            command: program.to_string_lossy().into_owned(),
-            why: format!("it cannot be run: {error}"),
-        };
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(wrong)?;
+    pub fn start(&self, program: &OsStr, args: &[OsString]) -> Result<Running<'_>, EnvironmentError> {
         let mut command = self.command(program);
         // A group of its own: XRT ends its whole group when it fails.
         command.args(args).process_group(0);
         if io::stdin().is_terminal() {
             command.stdin(Stdio::null()); // a terminal stops who reads it and is not in its own group
         }
-        let mut child = command.spawn().map_err(wrong)?;
-        let group = Group::of(&child);
-        let told = AtomicBool::new(false);
-        let handle = signals.handle();
-        let status = thread::scope(|scope| {
-            scope.spawn(|| {
-                for signal in signals.forever() {
-                    told.store(true, Relaxed);
-                    group.signal(match signal {
-                        SIGINT => Signal::INT,
-                        SIGHUP => Signal::HUP,
-                        SIGQUIT => Signal::QUIT,
-                        _ => Signal::TERM,
-                    });
-                }
-            });
-            let status = child.wait();
-            handle.close();
-            status
-        });
-        group.signal(Signal::KILL); // what the command has left behind
-        let status = status.map_err(wrong)?;
-        if let Some(signal) = status.signal().filter(|_| !told.load(Relaxed)) {
-            let _ = writeln!(io::stderr(), "'{}' was ended by signal {signal}", program.to_string_lossy());
+        let program = program.to_string_lossy().into_owned();
+        // Should this process be killed, the folder is the command's until that ends.
+        let inherited = fcntl_setfd(self.folder.lock(), FdFlags::empty());
+        let child = inherited.map_err(io::Error::from).and_then(|()| command.spawn());
+        let _ = fcntl_setfd(self.folder.lock(), FdFlags::CLOEXEC);
+        match child {
+            Ok(child) => Ok(Running { environment: self, program, child }),
+            Err(error) => Err(cannot_run(program, &error)),
         }
-        let code = code_of(status);
-        let faults = self.faults();
-        for fault in &faults {
-            let _ = writeln!(io::stderr(), "emulated card: {fault}");
-        }
-        Ok(if code == 0 && !faults.is_empty() { 1 } else { code })
     }
 
     /// What was wrong with the card so far, a sentence each.
@@ -260,21 +225,34 @@ impl Environment {
         self.folder.path().join(name)
     }
 
+    /// Makes a folder in it, and those that it lies in.
     fn folder(&self, name: &str) -> Result<PathBuf, EnvironmentError> {
-        let path = self.path(name);
-        match fs::create_dir_all(&path) {
-            Ok(()) => Ok(path),
-            Err(error) => Err(EnvironmentError::File { path, error }),
+        let mut path = self.folder.path().to_owned();
+        for part in Path::new(name) {
+            path.push(part);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(EnvironmentError::File { path, error });
+                }
+                _ => {}
+            }
         }
+        Ok(path)
     }
 
     fn compile_preload(&self) -> Result<PathBuf, EnvironmentError> {
-        let (source, library) = (self.path("heap.c"), self.path("heap.so"));
-        write(&source, include_bytes!("heap.c"), 0o644)?;
+        const SOURCES: [(&str, &[u8]); 2] =
+            [("heap.c", include_bytes!("heap.c")), ("signals.c", include_bytes!("signals.c"))];
+        let library = self.path("preload.so");
         let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let flags = ["-shared", "-fPIC", "-O1", "-fno-builtin", "-o"];
-        let output = Command::new(&compiler).args(flags).arg(&library).arg(&source).arg("-ldl").output();
-        let why = match output {
+        let mut command = Command::new(&compiler);
+        command.args(["-shared", "-fPIC", "-O1", "-fno-builtin", "-fvisibility=hidden", "-o"]).arg(&library);
+        for (name, text) in SOURCES {
+            let source = self.path(name);
+            write(&source, text, 0o644)?;
+            command.arg(source);
+        }
+        let why = match run_tool(command.arg("-ldl").env("TMPDIR", self.folder.path())) {
             Ok(output) if output.status.success() => return Ok(library),
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => format!("it cannot be run: {error}; the work-around for XRT 2.13 needs a C compiler"),
@@ -283,35 +261,13 @@ impl Environment {
     }
 }
 
-impl Drop for Environment {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(Path::new(place::SOCKETS).join(&self.user));
-    }
+/// A command that cannot be run.
+pub(super) fn cannot_run(command: String, error: &io::Error) -> EnvironmentError {
+    EnvironmentError::Command { command, why: format!("it cannot be run: {error}") }
 }
 
 /// Tells the card's process where the environment is.
 pub(super) const CARD_FOLDER: &str = "TRISAGE_EMULATED_CARD";
-
-/// The processes of a command.
-#[derive(Clone, Copy)]
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self(i32::try_from(child.id()).ok().and_then(Pid::from_raw))
-    }
-
-    fn signal(self, signal: Signal) {
-        if let Some(group) = self.0 {
-            let _ = kill_process_group(group, signal); // it may have ended
-        }
-    }
-}
-
-fn code_of(status: ExitStatus) -> u8 {
-    let signalled = || 128 + status.signal().unwrap_or_default();
-    status.code().unwrap_or_else(signalled).try_into().unwrap_or(u8::MAX)
-}
 
 /// Where libraries of XRT may be: where the user says, or in any of the usual places.
 fn folders() -> Vec<PathBuf> {

@@ -33,7 +33,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused)
 }
 
 /* XRT loads the library by its full path, so that it does not matter who calls the real dlopen. */
-void *dlopen(const char *name, int flags)
+__attribute__((visibility("default"))) void *dlopen(const char *name, int flags)
 {
     void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
     void *handle = real(name, flags);
@@ -41,21 +41,22 @@ void *dlopen(const char *name, int flags)
     return handle;
 }
 
-static int is_swemu(const void *caller)
+/* Whether a caller is of that library. */
+int trisage_is_swemu(const void *caller)
 {
     uintptr_t limit = __atomic_load_n(&end, __ATOMIC_ACQUIRE);
     return (uintptr_t)caller < limit && (uintptr_t)caller >= begin;
 }
 
-void *malloc(size_t bytes)
+__attribute__((visibility("default"))) void *malloc(size_t bytes)
 {
-    if (bytes < ROOM && is_swemu(__builtin_return_address(0))) bytes = ROOM;
+    if (bytes < ROOM && trisage_is_swemu(__builtin_return_address(0))) bytes = ROOM;
     return __libc_malloc(bytes);
 }
 
-void *realloc(void *memory, size_t bytes)
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes)
 {
-    if (memory != NULL && bytes != 0 && is_swemu(__builtin_return_address(0)) && bytes <= malloc_usable_size(memory))
+    if (memory != NULL && bytes != 0 && trisage_is_swemu(__builtin_return_address(0)) && bytes <= malloc_usable_size(memory))
         return memory;
     return __libc_realloc(memory, bytes);
 }

@@ -11,6 +11,7 @@ mod connect;
 mod environment;
 mod memory;
 mod place;
+mod running;
 mod server;
 mod software;
 mod unit;
@@ -20,6 +21,7 @@ pub use card::Card;
 pub use connect::serve_xrt;
 pub use environment::{Environment, EnvironmentError, Missing, Shim};
 pub(crate) use memory::CardMemory;
+pub use running::{Group, Running};
 pub use server::{Kernels, ServeError, Served, serve};
 pub use software::{Arguments, SoftwareKernel, TABLE_LOG2, WordMemory, write_status};
 

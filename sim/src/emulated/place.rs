@@ -1,21 +1,17 @@
-//! Where an environment's folder lies, and its sockets. A lock on the folder tells that its process lives: what one that was killed
-//! has left is removed by the next.
+//! Where an environment's folder lies, and its sockets.
 
-use std::{
-    fs::{self, File},
-    io,
-    path::Path,
-    process,
-};
+use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use golden_files::write::Names;
 
 /// Where XRT's sockets lie: it asks nobody.
-pub(super) const SOCKETS: &str = "/tmp";
+const SOCKETS: &str = "/tmp";
 /// XRT puts its sockets into the folder of a user there; ours have names that begin so.
 const USER: &str = "trisage-xrt-";
-/// What the name of an environment's folder begins with, and nobody else's.
+/// What the name of an environment's folder begins with.
 const FOLDER: &str = "trisage-card-";
+/// How they are called. The sockets go with the folder.
+pub(super) const NAMES: Names = Names { prefix: FOLDER, suffix: "", companion: Some(sockets) };
 
 /// Whether a shell and the dynamic linker take a name as it is.
 pub(super) fn is_plain(path: &Path) -> bool {
@@ -28,45 +24,34 @@ pub(super) fn user(folder: &Path) -> String {
     format!("{USER}{}", name.strip_prefix(FOLDER).unwrap_or(&name))
 }
 
-/// Makes a folder in `place`, and removes those whose processes had no time to do it.
-pub(super) fn make(place: &Path) -> io::Result<(TempDir, File)> {
-    // Nobody sees a folder that is made and not locked yet. Where there are no locks, nobody takes a folder for left behind.
-    let making = File::open(place)?;
-    let _ = making.lock();
-    for entry in fs::read_dir(place)?.flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(FOLDER)
-            && entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
-            let _ = fs::remove_dir_all(Path::new(SOCKETS).join(user(&entry.path())));
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-    let folder = tempfile::Builder::new().prefix(&format!("{FOLDER}{}-", process::id())).tempdir_in(place)?;
-    let lock = File::open(folder.path())?;
-    let _ = lock.lock();
-    Ok((folder, lock))
+/// Where they lie.
+pub(super) fn socket_folder(user: impl AsRef<Path>) -> PathBuf {
+    Path::new(SOCKETS).join(user)
+}
+
+fn sockets(folder: &Path) -> PathBuf {
+    socket_folder(user(folder))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
+
+    use golden_files::write::Scratch;
 
     use super::*;
 
     #[test]
-    fn folders_of_processes_that_are_gone_are_removed_and_no_others() {
+    fn sockets_go_with_the_folder() {
         let place = tempfile::tempdir().unwrap();
-        let (alive, _lock) = make(place.path()).unwrap();
-        let (killed, lock) = make(place.path()).unwrap();
-        let killed = killed.keep();
-        fs::write(killed.join("buffer-0"), "").unwrap();
-        drop(lock);
-        fs::create_dir(place.path().join("run-1")).unwrap();
-        let (next, _lock) = make(place.path()).unwrap();
-        assert!(!killed.exists());
-        for folder in [alive.path(), next.path(), &place.path().join("run-1")] {
-            assert!(folder.exists(), "{}", folder.display());
-        }
+        let folder = Scratch::new(place.path(), NAMES).unwrap();
+        let sockets = socket_folder(user(folder.path()));
+        fs::create_dir(&sockets).unwrap();
+        fs::write(sockets.join("socket"), "").unwrap();
+        fs::create_dir(place.path().join("trisage-card-mine")).unwrap();
+        drop(folder);
+        assert!(!sockets.exists());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "what the user has made stays");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::{
         ToDevice, ToHost, api, receive, send,
     },
 };
-use crate::rtl::RtlOptions;
+use crate::{complain, rtl::RtlOptions};
 
 /// Why the process ends before XRT says so.
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +125,7 @@ impl Server {
             _ => Ok(Reply::done()),
         };
         Ok(done.unwrap_or_else(|fault| {
-            eprintln!("emulated card: {fault}");
+            complain(&format_args!("emulated card: {fault}"));
             self.served.faults.push(fault);
             Reply::refused()
         }))

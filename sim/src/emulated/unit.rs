@@ -8,6 +8,7 @@ use verilator_sys::{Model, ModelLibrary, build};
 
 use super::Registers;
 use crate::{
+    complain,
     rtl::{self, Access, AddressSpace, Clocked, RtlOptions},
     worker::Cancel,
 };
@@ -89,7 +90,7 @@ impl<S: AddressSpace> RtlUnit<S> {
             None => Ok(()),
             // It was told so by an error response, and goes on.
             Some(stray) => {
-                eprintln!("emulated card: {}: {stray}", self.core.slr());
+                complain(&format_args!("emulated card: {}: {stray}", self.core.slr()));
                 Ok(())
             }
         }

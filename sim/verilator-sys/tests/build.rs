@@ -127,20 +127,18 @@ fn a_broken_source_is_an_error_in_verilators_words() {
     assert!(fs::read_to_string(log).unwrap().contains("nowhere"));
     let log = Path::new(log).file_name().unwrap().to_str().unwrap();
     let left = names(&fixture.places.cache);
-    assert!(left.len() == 3 && left[..2] == [log, "lock"] && left[2].starts_with("tmp."), "{left:?} has no model");
+    assert_eq!(left, [log, "lock"]);
 }
 
 #[test]
 fn a_part_of_a_model_is_made_again() {
     let fixture = Fixture::new(COUNTER);
     let (library, _) = fixture.compile(Variant::Fast).unwrap();
-    let (whole, left_over) = (fs::read(&library).unwrap(), fixture.places.cache.join("tmp.1.0"));
+    let whole = fs::read(&library).unwrap();
     fs::write(&library, &whole[..4096]).unwrap();
-    fs::create_dir(&left_over).unwrap();
     let (again, said) = fixture.compile_and_tell(Variant::Fast).unwrap();
     assert!(again == library && said[0].contains("is broken and is made again: model.so"), "{said:?}");
     assert_eq!(fs::read(&library).unwrap().len(), whole.len());
-    assert!(!left_over.exists(), "what a killed build left is gone");
     assert!(!fixture.compile(Variant::Fast).unwrap().1);
 }
 

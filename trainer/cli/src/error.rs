@@ -3,7 +3,10 @@
 use std::io;
 
 use dataset::DatasetError;
-use golden_files::{memory::Gigabytes, write::WriteProblem};
+use golden_files::{
+    memory::{Free, Gigabytes},
+    write::WriteProblem,
+};
 use pipeline::{PipelineError, accelerator::AcceleratorError, batches::NodeListError, verify::VerifyError};
 
 use crate::{bench::BenchError, options::source};
@@ -17,10 +20,8 @@ pub(crate) enum CliError {
     Write(#[from] golden_files::write::WriteError),
     #[error("{argument}: {error}")]
     Spec { argument: &'static str, error: golden_files::generate::SpecError },
-    #[error(
-        "{argument}: {spec} needs about {needed} of memory to be generated, and this machine has {available} left; make it smaller"
-    )]
-    Memory { argument: &'static str, spec: String, needed: Gigabytes, available: Gigabytes },
+    #[error("{argument}: {spec} needs about {needed} of memory to be generated, and {free}; make it smaller")]
+    Memory { argument: &'static str, spec: String, needed: Gigabytes, free: Free },
     #[error(transparent)]
     Dataset(#[from] DatasetError),
     #[error(transparent)]
@@ -51,6 +52,9 @@ pub(crate) enum CliError {
     Serve(#[from] sim::emulated::ServeError),
     #[error(transparent)]
     Build(#[from] verilator_sys::build::BuildError),
+    /// A signal has come that ends the command.
+    #[error("its result is not printed")]
+    Interrupted,
     #[error("{0}")]
     Usage(String),
     #[error("cannot write to standard output: {0}")]

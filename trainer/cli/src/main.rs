@@ -1,13 +1,17 @@
 //! The `trisage` command.
 //!
 //! Results go to stdout, messages and progress to stderr. Exit codes: 0 success, 1 the verification found a difference, 2 it
-//! could not be done, 130 it was interrupted (Ctrl-C). A reader that closes stdout early is no error.
+//! could not be done, 129, 130 or 143 it was ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM. A reader that closes stdout early is no
+//! error.
 
+// `allocator` alone has some.
 #![deny(unsafe_code)]
 
+mod allocator;
 mod backends;
 mod bench;
 mod commands;
+mod ending;
 mod error;
 mod interrupt;
 mod options;
@@ -18,6 +22,9 @@ mod report;
 use clap::{Parser, Subcommand};
 
 use output::say;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 #[derive(Debug, Parser)]
 #[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
@@ -68,6 +75,7 @@ enum Verdict {
 
 /// Runs the command that the process was called with, and ends the process.
 fn main() -> ! {
+    interrupt::listen();
     let done = match Cli::parse().command {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Sample(args) => commands::sample::run(&args).map(|()| Verdict::Success),
@@ -80,15 +88,25 @@ fn main() -> ! {
         Command::Bench(command) => commands::bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => commands::train::run(&command).map(|()| Verdict::Success),
     };
-    backends::exit(match done {
+    let signal = interrupt::settle();
+    let code = match done {
         Ok(Verdict::Success) => 0,
         Ok(Verdict::Different) => 1,
         Ok(Verdict::Ended(code)) => code,
-        Err(error) => {
+        Err(ref error) if signal.is_none() => {
             say(&format!("error: {error}{}", error.hint()));
-            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
+            2
         }
-    })
+        Err(_) => 2,
+    };
+    backends::exit(signal.map_or(code, |signal| {
+        let name = interrupt::name(signal);
+        ending::say_to_who_listens(&match done {
+            Ok(_) => format!("error: interrupted by {name}"),
+            Err(error) => format!("error: interrupted by {name}: {error}"),
+        });
+        interrupt::exit_code(signal)
+    }))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::error::CliError;
+use crate::{error::CliError, interrupt};
 
 /// Writes a message to stderr.
 pub(crate) fn say(message: &str) {
@@ -24,6 +24,9 @@ fn printable(message: &str) -> String {
 
 /// Writes a result to stdout.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    if interrupt::came() {
+        return Err(CliError::Interrupted);
+    }
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Output(error)),

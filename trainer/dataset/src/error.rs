@@ -8,7 +8,7 @@ use std::{
 use golden_files::{read::ReadError, write::WriteError};
 
 use super::{arrays::Unread, names::KNOWN};
-use golden_files::memory::Gigabytes;
+use golden_files::memory::{Free, Gigabytes};
 
 /// What to do with what only Python reads.
 const SAVE: &str = "save the arrays instead, for example with numpy.savez('data.npz', edge_index=..., x=..., y=..., \
@@ -239,14 +239,14 @@ pub enum Problem {
         arcs: u64,
     },
     /// More memory than there is.
-    #[error("{what} take {needed} of memory, and this machine has {available} left")]
+    #[error("{what} take {needed} of memory, and {free}")]
     Memory {
         /// What takes it.
         what: &'static str,
         /// How much.
         needed: Gigabytes,
         /// How much there is.
-        available: Gigabytes,
+        free: Free,
     },
     /// A zip file that is none, or not one of `torch.save`.
     #[error(

@@ -11,7 +11,7 @@ use super::{
     names::{Piece, Role},
     sparse,
 };
-use golden_files::{memory, memory::Gigabytes};
+use golden_files::memory::{self, Shortage};
 
 /// What is known of each node: a row of numbers, all finite.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,13 +215,7 @@ pub(super) fn number(value: f64, place: u64, columns: u64) -> Result<f32, Proble
 /// Whether this machine has the memory for so many numbers.
 fn check_memory(rows: usize, columns: usize) -> Result<(), Problem> {
     let needed = 4 * (rows as u64).saturating_mul(columns as u64).min(u64::MAX / 4);
-    match memory::available() {
-        Some(available) if needed > available => {
-            let (needed, available) = (Gigabytes(needed), Gigabytes(available));
-            Err(Problem::Memory { what: "the features", needed, available })
-        }
-        _ => Ok(()),
-    }
+    memory::check(needed).map_err(|Shortage { needed, free }| Problem::Memory { what: "the features", needed, free })
 }
 
 impl Sparse {

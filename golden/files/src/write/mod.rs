@@ -1,13 +1,14 @@
 //! Graphs and sub-graphs to files.
 //!
-//! Nothing is ever half-written: a file is written under a temporary name beside its place and takes it only when it is
-//! whole, and so is a new folder. What is there already stays unless [`WriteOptions::overwrite`] says otherwise.
+//! Nothing is ever half-written: a file is written in a [folder of its own](Scratch) beside its place and takes it only when
+//! it is whole, and so is a new folder. What is there already stays unless [`WriteOptions::overwrite`] says otherwise.
 
 mod error;
 mod folder;
 mod npy;
 mod npz;
 mod place;
+mod scratch;
 mod staging;
 mod text;
 
@@ -15,7 +16,8 @@ use std::path::Path;
 
 pub use error::{WriteError, WriteProblem};
 pub use npy::{npy, npy_header};
-pub use place::{Out, check_file, file};
+pub use place::{Out, PARTS, check_file, file};
+pub use scratch::{Names, Scratch, abandon, sweep};
 pub use staging::{StagedFile, Staging};
 
 use crate::{Listener, format::Format};

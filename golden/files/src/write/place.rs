@@ -9,7 +9,13 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::error::{WriteError, WriteProblem};
+use super::{
+    error::{WriteError, WriteProblem},
+    scratch::{Names, Scratch, publish, sweep},
+};
+
+/// The folders in which files and folders are until they are whole: beside their place.
+pub const PARTS: Names = Names { prefix: ".trisage-", suffix: ".part", companion: None };
 
 /// Where the content of a file goes.
 pub type Out<'a> = BufWriter<&'a mut File>;
@@ -65,12 +71,13 @@ pub fn file(
     let target = target(path, what, overwrite)?;
     let parent = parent(&target)?;
     let write = || {
-        let staged = stage(parent, content)?;
+        let scratch = Scratch::new(parent, PARTS)?;
+        let staged = stage(scratch.path(), content)?;
         if let Ok(old) = target.metadata() {
             // It stays as private as it was.
             staged.as_file().set_permissions(old.permissions())?;
         }
-        if overwrite { staged.persist(&target) } else { staged.persist_noclobber(&target) }
+        publish(|| if overwrite { staged.persist(&target) } else { staged.persist_noclobber(&target) })
             .map_err(|refused| refused.error)
     };
     match write() {
@@ -98,16 +105,7 @@ pub(super) fn folder(
 ) -> Result<(), WriteError> {
     let at = |error| WriteProblem::Write { error }.at(path);
     match check_folder(path, what, overwrite)? {
-        Found::Folder => {
-            fill(path, members).map_err(at)?;
-            for name in stale {
-                match fs::remove_file(path.join(name)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(error)),
-                    _ => {}
-                }
-            }
-            Ok(())
-        }
+        Found::Folder => fill(path, members, stale).map_err(at),
         Found::Nothing => new_folder(path, parent(path)?, members).map_err(at),
     }
 }
@@ -123,6 +121,7 @@ pub(super) enum Found {
 /// Whether a folder may be made at `path`, as far as can be known before.
 pub(super) fn check_folder(path: &Path, what: &'static str, overwrite: bool) -> Result<Found, WriteError> {
     let at = |error| WriteProblem::Write { error }.at(path);
+    sweep(path, PARTS);
     match path.metadata() {
         Ok(found) if !found.is_dir() => Err(WriteProblem::Kind { found: "file", what, needed: "folder" }.at(path)),
         Ok(_) if !overwrite && fs::read_dir(path).map_err(at)?.next().is_some() => {
@@ -135,38 +134,51 @@ pub(super) fn check_folder(path: &Path, what: &'static str, overwrite: bool) -> 
 }
 
 fn new_folder(path: &Path, parent: &Path, members: &[Member]) -> io::Result<()> {
-    let staged = builder().permissions(Permissions::from_mode(0o777)).tempdir_in(parent)?;
-    fill(staged.path(), members)?;
+    let scratch = Scratch::new(parent, PARTS)?;
+    let whole = scratch.folder(WHOLE)?;
+    for (name, content) in members {
+        stage(&whole, content)?.persist(whole.join(name))?;
+    }
     // A folder that came into being meanwhile is replaced only if it is empty.
-    fs::rename(staged.path(), path)?;
-    // Its content has moved away, so there is nothing left to remove.
-    let _ = staged.keep();
-    Ok(())
+    publish(|| fs::rename(&whole, path))
 }
 
-fn fill(folder: &Path, members: &[Member]) -> io::Result<()> {
-    let staged = members.iter().map(|(name, content)| Ok((name, stage(folder, content)?)));
-    for (name, file) in staged.collect::<io::Result<Vec<_>>>()? {
-        file.persist(folder.join(name))?;
+/// The name of a folder until it is in its place.
+pub(super) const WHOLE: &str = "whole";
+
+/// Puts `members` into a folder that is there when all of them are complete, and removes `stale` ones.
+fn fill(folder: &Path, members: &[Member], stale: &[&str]) -> io::Result<()> {
+    let scratch = Scratch::new(folder, PARTS)?;
+    let staged = members.iter().map(|(name, content)| Ok((name, stage(scratch.path(), content)?)));
+    let staged = staged.collect::<io::Result<Vec<_>>>()?;
+    publish(|| {
+        for (name, file) in staged {
+            file.persist(folder.join(name))?;
+        }
+        remove_files(folder, stale)
+    })
+}
+
+/// Removes those of these files that are in a folder.
+pub(super) fn remove_files(folder: &Path, names: &[&str]) -> io::Result<()> {
+    for name in names {
+        match fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     Ok(())
 }
 
 /// A complete file under a temporary name, which is removed if it is dropped.
 fn stage(folder: &Path, content: impl FnOnce(&mut Out) -> io::Result<()>) -> io::Result<NamedTempFile> {
-    let mut staged = builder().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    let mut staged = Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
     let mut out = BufWriter::with_capacity(1 << 18, staged.as_file_mut());
     content(&mut out)?;
     out.flush()?;
     drop(out);
     staged.as_file().sync_all()?;
     Ok(staged)
-}
-
-pub(super) fn builder() -> Builder<'static, 'static> {
-    let mut builder = Builder::new();
-    builder.prefix(".").suffix(".part");
-    builder
 }
 
 /// The folder that `path` is in.

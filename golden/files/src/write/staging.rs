@@ -2,23 +2,23 @@
 //! complete.
 
 use std::{
-    fs::{self, File, Permissions},
+    fs::{self, File},
     io::{self, BufWriter, Write},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
-use tempfile::TempDir;
-
 use super::{
     error::{WriteError, WriteProblem},
-    place::{Found, builder, check_folder, parent},
+    place::{Found, PARTS, WHOLE, check_folder, parent, remove_files},
+    scratch::{Scratch, publish},
 };
 
 /// A folder that is being made. Dropped before [`Staging::finish`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct Staging {
-    made: TempDir,
+    /// The folder, as it will be.
+    whole: PathBuf,
+    _scratch: Scratch,
     path: PathBuf,
     what: &'static str,
     overwrite: bool,
@@ -31,14 +31,14 @@ impl Staging {
     /// What is in its way: a folder that is not empty, unless `overwrite`.
     pub fn new(path: &Path, what: &'static str, overwrite: bool) -> Result<Self, WriteError> {
         check_folder(path, what, overwrite)?;
-        let made = builder().permissions(Permissions::from_mode(0o777)).tempdir_in(parent(path)?);
-        let made = made.map_err(|error| WriteProblem::Write { error }.at(path))?;
-        Ok(Self { made, path: path.to_owned(), what, overwrite })
+        let scratch = Scratch::new(parent(path)?, PARTS).and_then(|scratch| Ok((scratch.folder(WHOLE)?, scratch)));
+        let (whole, scratch) = scratch.map_err(|error| WriteProblem::Write { error }.at(path))?;
+        Ok(Self { whole, _scratch: scratch, path: path.to_owned(), what, overwrite })
     }
 
     /// Where its files are until they are in place.
     pub fn folder(&self) -> &Path {
-        self.made.path()
+        &self.whole
     }
 
     /// Starts a file in it.
@@ -60,23 +60,20 @@ impl Staging {
     /// What came into its way meanwhile, or what the system says.
     pub fn finish(self, replaced: &[&str]) -> Result<(), WriteError> {
         let at = |error| WriteProblem::Write { error }.at(&self.path);
-        match check_folder(&self.path, self.what, self.overwrite)? {
+        let found = check_folder(&self.path, self.what, self.overwrite)?;
+        let put = || match found {
             // A folder that is there is replaced by the new one only if it is empty.
-            Found::Nothing => fs::rename(self.folder(), &self.path).map_err(at)?,
+            Found::Nothing => fs::rename(self.folder(), &self.path),
             Found::Folder => {
-                for name in replaced {
-                    match fs::remove_file(self.path.join(name)) {
-                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(error)),
-                        _ => {}
-                    }
+                remove_files(&self.path, replaced)?;
+                for file in fs::read_dir(self.folder())? {
+                    let file = file?;
+                    fs::rename(file.path(), self.path.join(file.file_name()))?;
                 }
-                for file in fs::read_dir(self.folder()).map_err(at)? {
-                    let file = file.map_err(at)?;
-                    fs::rename(file.path(), self.path.join(file.file_name())).map_err(at)?;
-                }
+                Ok(())
             }
-        }
-        Ok(())
+        };
+        publish(put).map_err(at)
     }
 }
 

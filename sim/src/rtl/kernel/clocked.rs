@@ -1,10 +1,6 @@
 //! A kernel under a clock: model, register master and memory, whoever tells it what to do.
 
-use std::{
-    fmt,
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use hw::{DeviceError, Slr, registers};
 use verilator_sys::{AssertionError, Model};
@@ -16,7 +12,7 @@ use super::super::{
     options::{RtlOptions, of_slr},
     waves,
 };
-use crate::{chance::Chance, memory::Profile, worker::Cancel};
+use crate::{chance::Chance, complain, memory::Profile, worker::Cancel};
 
 /// Cycles of reset.
 const RESET_CYCLES: u64 = 16;
@@ -176,6 +172,10 @@ impl<S: AddressSpace> Clocked<S> {
 
     /// Ends the waves, if there are any.
     pub(in crate::rtl) fn close_waves(&mut self) -> Result<(), DeviceError> {
+        if self.cycle == 0 && self.options.waves.is_some() {
+            // A file without any time is one that no viewer reads. This cycle is one more of reset.
+            let _ = self.model.clock();
+        }
         if self.model.close_waves() {
             return Ok(());
         }
@@ -200,9 +200,4 @@ impl<S: AddressSpace> Drop for Clocked<S> {
             complain(&format_args!("coverage of {} could not be written to {}", self.slr, path.display()));
         }
     }
-}
-
-/// Says on stderr what cannot be returned. Nothing can be said any more if that is closed.
-fn complain(what: &dyn fmt::Display) {
-    let _ = writeln!(io::stderr(), "{what}");
 }

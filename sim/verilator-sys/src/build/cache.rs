@@ -4,9 +4,9 @@ use std::{
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
-    process,
 };
 
+use golden_files::write::{Names, Scratch};
 use sha2::{Digest, Sha256};
 
 use super::{BuildError, Place, at, hex};
@@ -15,8 +15,10 @@ use super::{BuildError, Place, at, hex};
 pub(super) const LIBRARY: &str = "model.so";
 /// Size and sha256 of it.
 const SEAL: &str = "model.sha256";
+/// What the tools said, as long as the model is made, and then beside it.
+pub(super) const LOG: &str = "build.log";
 /// How folders are called in which models are made.
-const WORK: &str = "tmp.";
+const WORK: Names = Names { prefix: "tmp.", suffix: "", companion: None };
 
 /// One place of the cache, filled or not.
 pub(super) struct Entry {
@@ -57,9 +59,11 @@ impl Entry {
         &self.folder
     }
 
-    /// The log of the build; it stays here when that fails.
-    pub(super) fn log(&self) -> PathBuf {
-        self.folder.with_extension("log")
+    /// Keeps the log of a build that has failed in `work`, and returns where.
+    pub(super) fn keep_log(&self, work: &Path) -> Result<PathBuf, BuildError> {
+        let log = self.folder.with_extension("log");
+        fs::rename(work.join(LOG), &log).map_err(at(&log))?;
+        Ok(log)
     }
 
     /// Keeps everybody else from building until it is dropped. There is one lock for all models, as two builds at a time take
@@ -77,30 +81,21 @@ impl Entry {
         Ok(file)
     }
 
-    /// An empty folder to work in, and none but it. Only who holds the lock calls this, so those that are there are left over;
-    /// tools of a build that was killed may still write into one, so none is used again.
-    pub(super) fn begin(&self) -> Result<PathBuf, BuildError> {
-        for entry in fs::read_dir(&self.cache).map_err(at(&self.cache))? {
-            let entry = entry.map_err(at(&self.cache))?;
-            if entry.file_name().as_encoded_bytes().starts_with(WORK.as_bytes()) {
-                // What cannot be removed now goes the next time.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-        let own = |attempt: u32| self.cache.join(format!("{WORK}{}.{attempt}", process::id()));
-        let folder = (0..=u32::MAX).map(own).find(|folder| !folder.exists()).expect("there is a free name");
-        fs::create_dir(&folder).map_err(at(&folder))?;
-        Ok(folder)
+    /// A folder to work in, of a name that is not used again: tools of a build that was killed may still write into theirs.
+    pub(super) fn begin(&self) -> Result<Scratch, BuildError> {
+        Scratch::new(&self.cache, WORK).map_err(at(&self.cache))
     }
 
-    /// Makes the library that lies in `work`, and the log, the entry's own, in place of what is there; everything else in
-    /// `work` goes. A crash of the machine leaves all of it or nothing.
+    /// Makes the library and the log that lie in `work` the entry's own, in place of what is there. A crash of the machine leaves all
+    /// of it or nothing.
     pub(super) fn publish(&self, work: &Path) -> Result<PathBuf, BuildError> {
         let whole = work.join("whole");
         fs::create_dir(&whole).map_err(at(&whole))?;
-        for (from, to) in [(work.join(LIBRARY), LIBRARY), (self.log(), "build.log")] {
-            fs::rename(&from, whole.join(to)).map_err(at(&from))?;
+        for name in [LIBRARY, LOG] {
+            fs::rename(work.join(name), whole.join(name)).map_err(at(&whole.join(name)))?;
         }
+        // It was made by the last run that got so far.
+        let _ = fs::remove_file(self.folder.with_extension("log"));
         let library = whole.join(LIBRARY);
         let sealed = seal(&library).map_err(at(&library))?;
         fs::write(whole.join(SEAL), sealed).map_err(at(&whole))?;
@@ -110,8 +105,6 @@ impl Entry {
         self.clear()?;
         fs::rename(&whole, &self.folder).map_err(at(&self.folder))?;
         sync(&self.cache)?;
-        // A leftover goes the next time.
-        let _ = fs::remove_dir_all(work);
         Ok(self.folder.join(LIBRARY))
     }
 
@@ -147,9 +140,9 @@ mod tests {
         let entry = Entry::new(cache.path(), "key");
         let publish = || {
             let work = entry.begin().unwrap();
-            fs::write(work.join(LIBRARY), "all of a model").unwrap();
-            fs::write(entry.log(), "").unwrap();
-            entry.publish(&work).unwrap()
+            fs::write(work.path().join(LIBRARY), "all of a model").unwrap();
+            fs::write(work.path().join(LOG), "").unwrap();
+            entry.publish(work.path()).unwrap()
         };
         let broken = || match entry.content() {
             Content::Broken(why) => why,
@@ -181,15 +174,38 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_to_work_in_is_never_used_again() {
+    fn what_a_killed_build_has_left_goes_and_what_is_called_alike_stays() {
         let cache = tempfile::tempdir().unwrap();
         let entry = Entry::new(cache.path(), "key");
-        let first = entry.begin().unwrap();
-        let killed = cache.path().join("tmp.1.0");
-        fs::rename(&first, &killed).unwrap();
-        fs::write(killed.join("object"), "").unwrap();
-        let second = entry.begin().unwrap();
-        assert!(!killed.exists() && second.is_dir());
-        assert!(second.to_str().unwrap().contains(&process::id().to_string()));
+        let alive = entry.begin().unwrap();
+        let [killed, foreign] = ["tmp.1-abcdef", "tmp.x5kQe2VQ8B"].map(|name| cache.path().join(name));
+        for folder in [&killed, &foreign] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("object"), "").unwrap();
+        }
+        fs::copy(alive.path().join("lock"), killed.join("lock")).unwrap();
+        let next = entry.begin().unwrap();
+        assert!(!killed.exists());
+        for folder in [alive.path(), next.path(), &foreign.join("object")] {
+            assert!(folder.exists(), "{}", folder.display());
+        }
+    }
+
+    #[test]
+    fn the_log_of_a_failure_stays_until_there_is_a_model() {
+        let cache = tempfile::tempdir().unwrap();
+        let entry = Entry::new(cache.path(), "key");
+        let work = entry.begin().unwrap();
+        fs::write(work.path().join(LOG), "no").unwrap();
+        let log = entry.keep_log(work.path()).unwrap();
+        drop(work);
+        assert_eq!(fs::read_to_string(&log).unwrap(), "no");
+        let work = entry.begin().unwrap();
+        for name in [LIBRARY, LOG] {
+            fs::write(work.path().join(name), "yes").unwrap();
+        }
+        entry.publish(work.path()).unwrap();
+        assert!(!log.exists());
+        assert_eq!(fs::read_to_string(cache.path().join("key").join(LOG)).unwrap(), "yes");
     }
 }

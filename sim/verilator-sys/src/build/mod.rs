@@ -1,6 +1,7 @@
 //! Compiles the RTL into a shared library: Verilator, then g++, cached by content.
 
 mod cache;
+mod process;
 mod steps;
 mod tools;
 
@@ -14,6 +15,8 @@ use std::{
 use cache::{Content, Entry};
 use steps::Steps;
 use tools::{Compiler, Verilator};
+
+pub use process::{end_tools, run_tool};
 
 /// The top module of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -251,12 +254,18 @@ pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) ->
     }
     progress(&format!("compiling the RTL model ({spec})"));
     let begin = Instant::now();
-    let folder = entry.begin()?;
-    steps.run(&folder, &entry.log())?;
+    let work = entry.begin()?;
+    steps.run(work.path(), &work.path().join(cache::LOG)).map_err(|error| match error {
+        BuildError::Failed { step, output, .. } => match entry.keep_log(work.path()) {
+            Ok(log) => BuildError::Failed { step, output, log },
+            Err(error) => error,
+        },
+        error => error,
+    })?;
     if steps.key()? != key {
         return Err(BuildError::Changed);
     }
-    let library = entry.publish(&folder)?;
+    let library = entry.publish(work.path())?;
     progress(&format!("compiled the RTL model ({spec}) in {:.1} s", begin.elapsed().as_secs_f64()));
     Ok(library)
 }

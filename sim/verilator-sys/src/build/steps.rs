@@ -17,6 +17,7 @@ use super::{
     BuildError, ModelSpec, Top, Variant, at,
     cache::LIBRARY,
     files_below, hex,
+    process::run_tool,
     tools::{Compiler, Verilator},
 };
 
@@ -86,7 +87,7 @@ impl Steps<'_> {
 
     /// Makes the library in `folder`; `log` takes every command and what it says.
     pub(super) fn run(&self, folder: &Path, log: &Path) -> Result<(), BuildError> {
-        let log = Log { path: log, file: Mutex::new(File::create(log).map_err(at(log))?) };
+        let log = Log { folder, path: log, file: Mutex::new(File::create(log).map_err(at(log))?) };
         for (name, text) in HEADERS.into_iter().chain([WRAPPER, ("exports", EXPORTS)]) {
             let path = folder.join(name);
             fs::write(&path, text).map_err(at(&path))?;
@@ -244,6 +245,8 @@ fn run_all(
 
 /// The log of a build.
 struct Log<'a> {
+    /// Where tools have their own files for a while.
+    folder: &'a Path,
     path: &'a Path,
     file: Mutex<File>,
 }
@@ -251,7 +254,7 @@ struct Log<'a> {
 impl Log<'_> {
     fn run(&self, step: &str, command: &mut Command) -> Result<(), BuildError> {
         let program = PathBuf::from(command.get_program());
-        let output = command.output().map_err(at(&program))?;
+        let output = run_tool(command.env("TMPDIR", self.folder)).map_err(at(&program))?;
         let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
         said.push_str(&String::from_utf8_lossy(&output.stderr));
         let entry = format!("# {step}\n{command:?}\n{said}\n");

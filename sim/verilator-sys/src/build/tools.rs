@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use super::BuildError;
+use super::{BuildError, process::run_tool};
 
 /// The Verilator that `./just rtl-models` installs.
 const PINNED: &str = "verilator-5.052";
@@ -135,7 +135,7 @@ fn from_here(program: PathBuf) -> PathBuf {
 
 /// What a program prints.
 fn answer(mut command: Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| error.to_string())?;
+    let output = run_tool(&mut command).map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }

@@ -7,7 +7,7 @@ use hw::{Feature, SamplerDevice};
 use sim::rtl::{Profile, RtlDevice, RtlOptions, Variant};
 
 use super::{BackEnd, KernelOptions};
-use crate::{error::CliError, options::named, output::say};
+use crate::{ending, error::CliError, options::named, output::say};
 
 /// How the RTL is built and simulated.
 #[derive(Debug, Args)]
@@ -62,7 +62,13 @@ impl BackEnd for Options {
             (Some(Variant::Fast), Some(_)) => "--variant fast has no waves, which have a variant of their own; omit it",
             (Some(Variant::Waves), None) => "--variant waves needs a file to write to; give --waves NAME.fst",
             (Some(Variant::Coverage), _) => "--variant coverage is for tests alone; give test or fast",
-            _ => return Ok(Arc::new(RtlDevice::new(&self.simulation(kernel), &say)?)),
+            _ => {
+                let device: Arc<dyn SamplerDevice> = Arc::new(RtlDevice::new(&self.simulation(kernel), &say)?);
+                if self.waves.is_some() {
+                    ending::record(Arc::downgrade(&device));
+                }
+                return Ok(device);
+            }
         };
         Err(CliError::Usage(sentence.to_owned()))
     }

@@ -9,7 +9,7 @@ use sim::{
 };
 use verilator_sys::build;
 
-use crate::{backends, error::CliError, options::named, output::say};
+use crate::{backends, error::CliError, interrupt, options::named, output::say};
 
 #[derive(Debug, Args)]
 pub(crate) struct EmulateArgs {
@@ -85,11 +85,13 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<u8, CliError> {
     let replaced = |word: &OsString| if word == "{xclbin}" { environment.xclbin().into() } else { word.clone() };
     let mut words = args.command.iter().map(replaced);
     let program = words.next().filter(|program| program != "trisage").unwrap_or_else(|| own.into());
-    Ok(environment.run(&program, &words.collect::<Vec<_>>())?)
+    let running = interrupt::hand_on(|| environment.start(&program, &words.collect::<Vec<_>>()))?;
+    Ok(running.wait(interrupt::take_back)?)
 }
 
 /// Is the card, for the XRT that has started this process.
 pub(crate) fn card(args: &CardArgs) -> Result<(), CliError> {
+    interrupt::leave_to_the_command();
     let kernels = match args.kernels {
         KernelsArg::Rtl => Kernels::Rtl(Box::new(args.rtl())),
         KernelsArg::Model => Kernels::Model,

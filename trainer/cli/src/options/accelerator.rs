@@ -9,7 +9,7 @@ use hw::{SLRS, SamplerDevice};
 
 use super::named;
 use crate::{error::CliError, interrupt};
-use golden_files::{memory, memory::Gigabytes};
+use golden_files::memory::{self, Shortage};
 use pipeline::{
     self, MAX_SLOTS, Sink, Stop, Transport,
     accelerator::{Accelerator, AcceleratorError, HostAccelerator, Lend, SimulatedAccelerator, SimulatedOptions},
@@ -104,7 +104,7 @@ impl PipelineArgs {
         self.trace.as_deref().map_or(Ok(()), |trace| Ok(write::check_file(trace, TRACE, true)?))
     }
 
-    /// Chooses the way, with the reason in a sentence, and lets Ctrl-C end what uses it.
+    /// Chooses the way, with the reason in a sentence, and lets a signal end what uses it.
     pub(crate) fn transport<A: Accelerator>(
         &self,
         device: &dyn SamplerDevice,
@@ -125,18 +125,16 @@ impl PipelineArgs {
         if let Kind::Cuda(_) = self.accelerator {
             return Ok(());
         }
-        let Some(available) = memory::available() else { return Ok(()) };
         let copies = if matches!(sink, Some(Sink::Bar | Sink::Staged)) { 2 } else { 1 };
         let elements = (capacity.edges as u64).saturating_mul(3).saturating_add(capacity.nodes as u64);
         let needed = elements.saturating_mul(size_of::<i32>() as u64 * SLRS as u64 * copies).saturating_mul(self.slots);
-        if needed <= available {
-            return Ok(());
-        }
-        let (slots, needed, available) = (self.slots, Gigabytes(needed), Gigabytes(available));
-        Err(CliError::Usage(format!(
-            "--slots: {slots} slots for the worst case need {needed} of memory, and this machine has {available} left; take \
-             fewer, smaller mini-batches or smaller fan-outs"
-        )))
+        memory::check(needed).map_err(|Shortage { needed, free }| {
+            let slots = self.slots;
+            CliError::Usage(format!(
+                "--slots: {slots} slots for the worst case need {needed} of memory, and {free}; take fewer, smaller mini-batches \
+                 or smaller fan-outs"
+            ))
+        })
     }
 
     /// Writes the trace, if one was asked for.

@@ -16,7 +16,7 @@ use golden_files::{
 };
 
 use crate::error::CliError;
-use golden_files::{memory, memory::Gigabytes};
+use golden_files::memory::{self, Free, Gigabytes};
 use pipeline::{batches, batches::Batches};
 
 /// Seed nodes of a mini-batch where nothing else is said.
@@ -130,12 +130,12 @@ pub(crate) fn generate(argument: &'static str, spec: &str, progress: &dyn Listen
     Ok(spec.generate(progress))
 }
 
-/// `available` is in bytes, where it is known.
-fn check_memory(argument: &'static str, spec: &GraphSpec, available: Option<u64>) -> Result<(), CliError> {
-    match (spec.memory(), available) {
-        (needed, Some(available)) if needed > available => {
+/// `free` is `None` where nobody knows.
+fn check_memory(argument: &'static str, spec: &GraphSpec, free: Option<Free>) -> Result<(), CliError> {
+    match (spec.memory(), free) {
+        (needed, Some(free)) if needed > free.bytes => {
             let spec = spec.to_string();
-            Err(CliError::Memory { argument, spec, needed: Gigabytes(needed), available: Gigabytes(available) })
+            Err(CliError::Memory { argument, spec, needed: Gigabytes(needed), free })
         }
         _ => Ok(()),
     }
@@ -209,6 +209,7 @@ mod tests {
     use super::*;
     use clap::Parser;
     use golden::Silent;
+    use golden_files::memory::Limit;
 
     #[derive(Debug, Parser)]
     struct Line {
@@ -233,8 +234,9 @@ mod tests {
     fn a_graph_beyond_memory_is_not_generated() {
         let spec = "gen:uniform:nodes=5,edges=2000000000".parse().unwrap();
         assert!(check_memory("--graph", &spec, None).is_ok());
-        assert!(check_memory("--graph", &spec, Some(1 << 36)).is_ok());
-        let sentence = check_memory("--graph", &spec, Some(16_000_000_000)).unwrap_err().to_string();
+        let free = |bytes| Some(Free { bytes, limit: Limit::Machine });
+        assert!(check_memory("--graph", &spec, free(1 << 36)).is_ok());
+        let sentence = check_memory("--graph", &spec, free(16_000_000_000)).unwrap_err().to_string();
         assert_eq!(
             sentence,
             "--graph: gen:uniform:nodes=5,edges=2000000000,seed=0 needs about 24.0 GB of memory to be generated, and this \

@@ -1,12 +1,12 @@
 //! The emulated card as XRT itself meets it. Where XRT is not installed, these tests say so and pass.
 
+mod signals;
+
 use std::{
     env, fs,
-    io::{BufRead, BufReader, Write},
+    io::Write,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    thread,
-    time::Duration,
 };
 
 use golden::{Buffer, Capacity, CscGraph, Fanout, NodeId, Request, SubGraph};
@@ -21,10 +21,11 @@ use zerocopy::{FromBytes, IntoBytes};
 /// Elements of each output buffer.
 const ELEMENTS: usize = 64;
 
-/// `trisage emulate` with a folder of its own.
+/// `trisage emulate` with a folder of its own, which ignores no signal, wherever tests run.
 fn emulate(folder: &Path, options: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
-    command.arg("emulate").arg("--folder").arg(folder).args(options);
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM,HUP,QUIT", env!("CARGO_BIN_EXE_trisage"), "emulate", "--folder"]);
+    command.arg(folder).args(options);
     command
 }
 
@@ -182,26 +183,6 @@ fn a_command_that_crashes_leaves_nothing_and_its_status_is_kept() {
     }
 }
 
-#[test]
-fn ctrl_c_ends_the_command_and_leaves_nothing() {
-    if !has_xrt() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
-    let started = folder.path().join("started");
-    let place = folder.path().join("place");
-    // A shell without a trap goes on if what it waits for has ended of itself.
-    let script = format!("trap 'exit 130' INT; touch '{}'; while :; do sleep 0.05; done", started.display());
-    let mut child = emulate(&place, &["--shim", "noop", "--", "sh", "-c", &script]).spawn().unwrap();
-    while !started.exists() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended before it was interrupted");
-        thread::sleep(Duration::from_millis(5));
-    }
-    assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    is_clean(&place, child.id());
-}
-
 /// What `trisage verify` on Cora says with a card behind XRT.
 fn verify(options: &[&str], folder: &Path) -> Command {
     let mut command = emulate(folder, options);
@@ -210,23 +191,6 @@ fn verify(options: &[&str], folder: &Path) -> Command {
     command.args(["--backend", "xrt", "--xclbin", "{xclbin}", "--fanouts", "10,10", "--batch-size", "64"]);
     command.arg("--graph").arg(cora).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
-}
-
-/// The card hears of it as well, and stays as long as the command needs it.
-#[test]
-fn ctrl_c_ends_a_comparison_as_it_does_without_a_card_behind_xrt() {
-    if !has_xrt() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
-    let mut command = verify(&["--kernels", "model"], folder.path());
-    let mut child = command.args(["--iterations", "1000000"]).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("sink 'in-place'")), "it ended before it began");
-    assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
-    let rest: Vec<_> = lines.collect();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
-    is_clean(folder.path(), child.id());
 }
 
 /// A command that reads a terminal in the background would be stopped, and never end.

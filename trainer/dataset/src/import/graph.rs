@@ -9,7 +9,7 @@ use crate::{
     error::{DatasetError, Problem},
     names::{Piece, Role},
 };
-use golden_files::{memory, memory::Gigabytes};
+use golden_files::{memory, memory::Shortage};
 
 /// The graph of the arrays, whichever way they tell it.
 pub(super) fn read(arrays: &mut Arrays, progress: &dyn Listener) -> Result<CscGraph, DatasetError> {
@@ -117,10 +117,8 @@ fn of_arcs(
         return Err(Problem::Sparse { nodes, arcs }.at(&path));
     }
     let needed = 12 * nodes as u64 + 8 * arcs;
-    if let Some(available) = memory::available().filter(|&available| needed > available) {
-        let (needed, available) = (Gigabytes(needed), Gigabytes(available));
-        return Err(Problem::Memory { what: "the nodes and arcs", needed, available }.at(&path));
-    }
+    memory::check(needed)
+        .map_err(|Shortage { needed, free }| Problem::Memory { what: "the nodes and arcs", needed, free }.at(&path))?;
     let arc = |arc: usize| {
         let (source, destination) = if by_rows { (arc, arc + arcs as usize) } else { (2 * arc, 2 * arc + 1) };
         (ends[source], ends[destination])

@@ -39,7 +39,7 @@ use crate::{
 };
 use checkpoint::{Checkpoints, Resumed};
 use epoch::Epoch;
-use golden_files::memory;
+use golden_files::memory::{self, Gigabytes};
 use identity::Identity;
 use pipeline::{
     Pipeline, PipelineOptions, Transport,
@@ -122,8 +122,10 @@ pub fn run<A: TorchAccelerator>(
     settings.check()?;
     settings.check_requests(&**device, data)?;
     let accelerator = torch.accelerator();
-    if let Some(free) = accelerator.free_memory()?.or_else(memory::available) {
-        settings.check_memory(data, free)?;
+    match (accelerator.free_memory()?, memory::available()) {
+        (Some(free), _) => settings.check_memory(data, free, &format!("{} are free", Gigabytes(free)))?,
+        (None, Some(free)) => settings.check_memory(data, free.bytes, &free)?,
+        (None, None) => {}
     }
     let ledger = accelerator.ledger();
     let mut state = torch.compute("the first parameters", [], |[]| State::new(data, settings, ledger))??;

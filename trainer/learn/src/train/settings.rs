@@ -1,6 +1,6 @@
 //! What can be set.
 
-use std::{fs, path::Path};
+use std::{fmt::Display, fs, path::Path};
 
 use golden::{Capacity, Fanout, Request, RequestError};
 use hw::SamplerDevice;
@@ -190,9 +190,9 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether the model fits into so many bytes: each parameter with its gradient and the optimizer's two means, and what a
+    /// Whether the model fits into so many bytes, which `what` says in words: each parameter with its gradient and the optimizer's two means, and what a
     /// layer reads and makes when every node is evaluated.
-    pub(super) fn check_memory(&self, data: &Data, free: u64) -> Result<(), TrainError> {
+    pub(super) fn check_memory(&self, data: &Data, free: u64, what: &dyn Display) -> Result<(), TrainError> {
         let widths: Vec<u64> = self.widths(data).into_iter().map(|width| width as u64).collect();
         let parameters =
             widths.windows(2).map(|width| width[0].saturating_mul(2).saturating_add(1).saturating_mul(width[1]));
@@ -202,11 +202,9 @@ impl Settings {
         if needed <= free {
             return Ok(());
         }
-        let (needed, free) = (Gigabytes(needed), Gigabytes(free));
-        let problem = format!(
-            "with {} columns between layers the model takes {needed} of memory, and {free} are free",
-            self.hidden
-        );
+        let needed = Gigabytes(needed);
+        let problem =
+            format!("with {} columns between layers the model takes {needed} of memory, and {what}", self.hidden);
         Err(TrainError::Setting { setting: "hidden", problem })
     }
 }
