@@ -23,6 +23,7 @@ mod identity;
 mod kept;
 mod output;
 mod performance;
+mod resume;
 mod sealed;
 mod settings;
 
@@ -40,9 +41,10 @@ use crate::{
     pipeline::{Pipeline, PipelineOptions, Transport},
     sage::{self, Adam, Model, infer},
 };
-use checkpoint::{Checkpoints, Resumed};
+use checkpoint::Checkpoints;
 use epoch::Epoch;
 use identity::Identity;
+use resume::Resumed;
 
 pub use data::Data;
 pub use digest::Digest;

@@ -4,12 +4,15 @@
 
 mod accelerator;
 mod command;
+mod damaged;
 mod forward;
 #[cfg(feature = "cuda")]
 mod gpu;
 mod identity;
+mod killed;
 mod optimizer;
 mod resume;
+mod runs;
 mod support;
 mod train;
 mod vectors;
