@@ -1,4 +1,7 @@
 //! Digests: whether two contents are the same, when only one of them is at hand.
+//!
+//! BLAKE3 digests 3 GB/s on one thread with AVX-512, where sha256 with the processor's own instructions digests 0.9 GB/s: the
+//! features of ogbn-products, 1 GB, take a third of a second, and reading them takes several.
 
 use std::{fmt, str::FromStr};
 

@@ -23,6 +23,7 @@ mod identity;
 mod kept;
 mod output;
 mod performance;
+mod resume;
 mod sealed;
 mod settings;
 
@@ -37,7 +38,7 @@ use crate::{
     sage::{self, Adam, Model, infer},
     torch::{Lent, Torch, TorchAccelerator},
 };
-use checkpoint::{Checkpoints, Resumed};
+use checkpoint::Checkpoints;
 use epoch::Epoch;
 use golden_files::memory::{self, Gigabytes};
 use identity::Identity;
@@ -45,6 +46,7 @@ use pipeline::{
     Pipeline, PipelineOptions, Transport,
     ledger::{Direction, Ledger, Tally},
 };
+use resume::Resumed;
 
 pub use data::Data;
 pub use digest::Digest;

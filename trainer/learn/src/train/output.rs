@@ -51,24 +51,26 @@ impl Output {
     /// What is in the way.
     pub fn open(folder: &Path, presence: Presence) -> Result<Self, TrainError> {
         let at = |error| WriteProblem::Write { error }.at(folder);
+        let nothing = |instead: &str| {
+            let problem = format!("there is no {LAST} to go on from; {instead}");
+            Err(TrainError::Resume { path: folder.to_owned(), problem })
+        };
+        if presence == Presence::Resume && !folder.exists() {
+            return nothing("leave --resume away to begin");
+        }
         fs::create_dir_all(folder).map_err(at)?;
         let lock = File::open(folder).map_err(at)?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(TrainError::InUse(folder.to_owned()));
         }
         let files: Vec<DirEntry> = fs::read_dir(folder).and_then(Iterator::collect).map_err(at)?;
-        let refused = |problem| Err(TrainError::Resume { path: folder.to_owned(), problem });
-        let nothing = format!("there is no {LAST} to go on from");
         let presence = match presence {
             Presence::Refuse if !files.is_empty() => return Err(TrainError::NotEmpty(folder.to_owned())),
             Presence::Resume | Presence::ResumeOrBegin if Self::can_resume(folder) => Presence::Resume,
-            Presence::Resume => {
-                let instead =
-                    if files.is_empty() { "leave --resume away" } else { "give --overwrite instead of --resume" };
-                return refused(format!("{nothing}; {instead} to begin"));
-            }
+            Presence::Resume if files.is_empty() => return nothing("leave --resume away to begin"),
+            Presence::Resume => return nothing("give --overwrite instead of --resume to begin"),
             Presence::ResumeOrBegin if files.iter().all(is_of_first_checkpoint) => Presence::Overwrite,
-            Presence::ResumeOrBegin => return refused(format!("{nothing}; empty the folder, and this run begins")),
+            Presence::ResumeOrBegin => return nothing("empty the folder, and this run begins"),
             presence => presence,
         };
         Ok(Self { folder: folder.to_owned(), presence, _lock: lock })
@@ -107,7 +109,7 @@ impl Output {
     }
 
     /// Where a file is.
-    pub(super) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 

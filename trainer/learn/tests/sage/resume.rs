@@ -1,46 +1,14 @@
 //! Training that is interrupted and goes on, and the folder for its results.
-#![allow(unreachable_pub, reason = "shared by several modules of a test program")]
 
-use std::{fs, path::Path};
+use std::fs;
 
 use golden::Fanout;
-use learn::train::{Outcome, Output, Presence, Settings, TrainError};
+use learn::train::{Output, Presence, Settings, TrainError};
 
-use super::world::{World, alone, model, settings};
-
-/// The files of a run that are the same whenever it was interrupted.
-pub fn files(folder: &Path) -> [Vec<u8>; 3] {
-    ["history.csv", "best.safetensors", "last.safetensors"].map(|name| fs::read(folder.join(name)).unwrap())
-}
-
-pub fn train(world: &World, name: &str, presence: Presence, settings: &Settings) -> Result<Outcome, TrainError> {
-    let output = Output::open(&world.path(name), presence)?;
-    world.train(&model(), settings, Some(&output))
-}
-
-/// Begins a run in a folder, and stops it in an epoch.
-pub fn stop_in(world: &World, epoch: u64, settings: &Settings, name: &str, presence: Presence) {
-    let output = Output::open(&world.path(name), presence).unwrap();
-    let stopped = world.train_and_stop_in(epoch, settings, &output);
-    assert!(stopped.to_string().contains("stopped"), "{stopped}");
-}
-
-/// What `performance.json` says.
-pub fn performance(folder: &Path) -> serde_json::Value {
-    serde_json::from_slice(&fs::read(folder.join("performance.json")).unwrap()).unwrap()
-}
-
-/// Name, content and time of last change of all files.
-fn everything(folder: &Path) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
-    let file = |file: Result<fs::DirEntry, std::io::Error>| {
-        let path = file.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        (name, fs::read(&path).unwrap(), path.metadata().unwrap().modified().unwrap())
-    };
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(file).collect();
-    files.sort_unstable();
-    files
-}
+use super::{
+    runs::{everything, files, performance, stop_in, train},
+    world::{World, alone, model, settings},
+};
 
 #[test]
 fn it_goes_on_bit_for_bit() {
@@ -212,6 +180,12 @@ fn a_folder_with_something_in_it_is_left_alone() {
         let text = train(&world, "out", presence, settings).unwrap_err().to_string();
         text.replace(&folder.display().to_string(), "OUT")
     };
+    assert_eq!(
+        refusal(Presence::Resume, &settings()),
+        "OUT: there is no last.safetensors to go on from; leave --resume away to begin"
+    );
+    assert!(!folder.exists());
+    fs::create_dir(&folder).unwrap();
     assert_eq!(
         refusal(Presence::Resume, &settings()),
         "OUT: there is no last.safetensors to go on from; leave --resume away to begin"
