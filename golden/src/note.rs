@@ -113,8 +113,11 @@ impl Remark {
     /// The setting with which the file is understood in the other way.
     pub fn setting(&self) -> Option<Setting> {
         match self {
-            Self::Columns { known: true, .. } | Self::FirstLine { .. } | Self::Counts { .. } => None,
-            Self::BothTriangles { .. } | Self::Bipartite { symmetrised: true, .. } => None,
+            Self::Columns { known: true, .. }
+            | Self::FirstLine { .. }
+            | Self::Counts { .. }
+            | Self::BothTriangles { .. }
+            | Self::Bipartite { symmetrised: true, .. } => None,
             Self::Columns { known: false, .. } => Some(Setting::Columns(None)),
             Self::Undirected { .. } | Self::Bipartite { symmetrised: false, .. } => Some(Setting::Symmetrise),
             Self::LineNumbers { .. } => Some(Setting::Columns(Some([2, 3]))),
@@ -161,7 +164,11 @@ impl fmt::Display for Remark {
                     "its header says bipartite: column 1 numbers {left} nodes, column 2 {right} others, whose ids were moved \
                      up by {left}"
                 )?;
-                if *symmetrised { Ok(()) } else { f.write_str("; for arcs in both directions, have the reverse ones added") }
+                if *symmetrised {
+                    Ok(())
+                } else {
+                    f.write_str("; for arcs in both directions, have the reverse ones added")
+                }
             }
             Self::Counts { stated, found } => write!(f, "its header states {stated}, but there are {found}"),
             Self::BothTriangles { above, below } => write!(

@@ -60,7 +60,8 @@ impl Column {
             Self::Number(number) => number.checked_sub(1).filter(|place| *place < columns),
             Self::Name(wanted) => {
                 let wanted = plain(wanted);
-                let mut places = (0..columns).filter(|&place| names.is_some_and(|names| plain(&names[place]) == wanted));
+                let mut places =
+                    (0..columns).filter(|&place| names.is_some_and(|names| plain(&names[place]) == wanted));
                 // A name that two columns have means none.
                 places.next().filter(|_| places.next().is_none())
             }
@@ -98,8 +99,8 @@ const PAIRS: [(&[&str], &[&str]); 13] = [
 
 /// What nodes are called where two columns of them are numbered: `node1,node2`, `id_a,id_b`.
 const NUMBERED: [&str; 16] = [
-    "node", "nodeid", "id", "idx", "n", "v", "vertex", "vertexid", "vid", "user", "userid", "entity", "entityid", "person",
-    "personid", "author",
+    "node", "nodeid", "id", "idx", "n", "v", "vertex", "vertexid", "vid", "user", "userid", "entity", "entityid",
+    "person", "personid", "author",
 ];
 
 /// A name without case, blanks, underscores and the like.

@@ -337,7 +337,9 @@ pub enum Problem {
         max: u32,
     },
     /// Something else in the place of an id.
-    #[error("line {line} has {found:?} in column {column}, where a node id belongs; accepted are whole numbers {min} to {max}")]
+    #[error(
+        "line {line} has {found:?} in column {column}, where a node id belongs; accepted are whole numbers {min} to {max}"
+    )]
     NotAnId {
         /// The line.
         line: u64,
@@ -503,7 +505,9 @@ pub enum Problem {
         stated: u32,
     },
     /// More or fewer neighbours than edges in a METIS file.
-    #[error("there are {found} neighbours on all lines, but the header says {stated} edges, each of which is on two lines")]
+    #[error(
+        "there are {found} neighbours on all lines, but the header says {stated} edges, each of which is on two lines"
+    )]
     Neighbours {
         /// Neighbours found.
         found: usize,
@@ -511,7 +515,9 @@ pub enum Problem {
         stated: u64,
     },
     /// An edge that a METIS file has in one direction only.
-    #[error("node {neighbour} is a neighbour of node {node}, but not the other way round as often; METIS's graphs are undirected")]
+    #[error(
+        "node {neighbour} is a neighbour of node {node}, but not the other way round as often; METIS's graphs are undirected"
+    )]
     OneWay {
         /// The node whose line has the neighbour, from 1.
         node: u32,

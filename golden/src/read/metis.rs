@@ -19,7 +19,8 @@ use crate::{
 /// The longest line: a hub with a hundred million neighbours.
 const LINE_LIMIT: usize = 1 << 30;
 
-const HEADER: &str = "'nodes edges', two whole numbers, and what METIS has after them: FMT, three digits 0 or 1, and NCON";
+const HEADER: &str =
+    "'nodes edges', two whole numbers, and what METIS has after them: FMT, three digits 0 or 1, and NCON";
 
 /// What the first line says.
 struct Header {

@@ -61,7 +61,8 @@ impl Stated {
     pub(super) fn of(comments: &[String]) -> Self {
         let mut stated = Self { konect: comments.first().and_then(|first| Konect::of(first)), ..Self::default() };
         if let (Some(kind), [first, others @ ..]) = (stated.konect, comments) {
-            let numbers = |text: &String| text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>();
+            let numbers =
+                |text: &String| text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>();
             if let Some(counts) = others.first().and_then(numbers) {
                 let (nodes, right) = (counts.get(1).copied(), counts.get(2).copied());
                 stated.edges = counts.first().copied();
@@ -83,7 +84,8 @@ impl Stated {
                     _ => {}
                 }
             }
-            let has = |wanted: &str| words.iter().any(|word| word.trim_matches(|c: char| !c.is_alphanumeric()) == wanted);
+            let has =
+                |wanted: &str| words.iter().any(|word| word.trim_matches(|c: char| !c.is_alphanumeric()) == wanted);
             if has("undirected") && !has("directed") {
                 stated.undirected.get_or_insert_with(|| format!("its header says {:?}", super::excerpt(comment)));
             }

@@ -37,8 +37,7 @@ pub struct WriteOptions {
 /// # Errors
 /// See [`WriteProblem`].
 pub fn graph(path: &Path, graph: &CscGraph, options: &WriteOptions, progress: &dyn Progress) -> Result<(), WriteError> {
-    let format =
-        options.format.or_else(|| Format::of_name(path));
+    let format = options.format.or_else(|| Format::of_name(path));
     let format = format.ok_or_else(|| WriteProblem::UnknownFormat.at(path))?;
     match format {
         Format::Folder => folder::write(path, graph, options.overwrite, progress),

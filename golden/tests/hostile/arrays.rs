@@ -17,7 +17,9 @@ fn indptr_refusal(bytes: Vec<u8>) -> String {
 fn folders_of_arrays() {
     let good = int64(&[0, 1, 2]);
     let lacks = |array: &str| {
-        format!(": the folder has no {array}.npy, nor one with .gz, .bz2, .xz or .zst; a graph folder holds indptr and indices")
+        format!(
+            ": the folder has no {array}.npy, nor one with .gz, .bz2, .xz or .zst; a graph folder holds indptr and indices"
+        )
     };
     assert_eq!(folder_refusal(&[]), lacks("indptr"));
     assert_eq!(folder_refusal(&[("indptr.npy", good.clone())]), lacks("indices"));

@@ -148,10 +148,7 @@ fn columns_are_said_or_asked_for() {
     assert_eq!(said("source,target,weight\n0,1,5\n"), [columns("source (1), target (2); passed over: weight")]);
     assert_eq!(said("target,source\n0,1\n"), [columns("source (2), target (1)")]);
     assert_eq!(said(",source,target\n5,0,1\n"), [columns("source (2), target (3); passed over: column 1")]);
-    assert_eq!(
-        said("a,b\n0,1\n"),
-        [columns("a (1) as source, b (2) as destination; if others are meant, say which")]
-    );
+    assert_eq!(said("a,b\n0,1\n"), [columns("a (1) as source, b (2) as destination; if others are meant, say which")]);
     assert_eq!(
         said("a,source\n0,1\n"),
         [columns("source (2) as source, a (1) as destination; if others are meant, say which")]
@@ -217,10 +214,7 @@ fn what_a_file_says_of_itself_is_said() {
         assert!(notes("a.txt", text, &symmetrise).is_empty());
     }
     let gephi = "Source,Target,Type\n0,1,Undirected\n1,2,undirected\n2,0,Directed\n";
-    assert_eq!(
-        said(gephi)[1],
-        format!("a.txt: column Type says of 2 of 3 edges that they are undirected, {arc}")
-    );
+    assert_eq!(said(gephi)[1], format!("a.txt: column Type says of 2 of 3 edges that they are undirected, {arc}"));
     assert_eq!(notes("a.txt", gephi, &symmetrise).len(), 1);
     assert!(said("# Directed graph (each unordered pair of nodes is saved once)\n0 1\n").is_empty());
 
@@ -235,23 +229,34 @@ fn what_a_file_says_of_itself_is_said() {
     assert_eq!(arcs("a.txt", "# Nodes: 3 Edges: 2\n0 1\n1 0\n").0, 3);
     assert_eq!(counts("0 1\n"), states("3 nodes and 1 edges"));
     assert_eq!(counts("0 1\n2 3\n"), states("4 nodes and 2 edges"));
-    assert_eq!(said("% asym unweighted\n% 3 2 2\n1 2\n"), ["a.txt: its header states 2 nodes and 3 edges, but there are 2 nodes and 1 edges"]);
+    assert_eq!(
+        said("% asym unweighted\n% 3 2 2\n1 2\n"),
+        ["a.txt: its header states 2 nodes and 3 edges, but there are 2 nodes and 1 edges"]
+    );
+    let wide = ReadOptions { nodes: Some(9), ..PLAIN };
+    assert!(
+        notes("a.txt", "# Nodes: 3 Edges: 1\n1 2\n", &wide).is_empty() && notes("a.txt", "1 2\n", &wide).is_empty()
+    );
+    assert_eq!(
+        notes("a.txt", "# Nodes: 3 Edges: 2\n0 1\n", &wide),
+        ["a.txt: its header states 2 edges, but there are 1 edges"]
+    );
     assert_eq!(arcs("a.txt", "# Nodes: 5 Edges: 0\n"), (5, vec![]));
     assert_eq!(arcs("a.txt", "# Nodes: 0 Edges: 0\n"), (0, vec![]));
 
-    assert_eq!(
-        said("1 2\n2 3\n"),
-        ["a.txt: node 0 has no edge, but all 3 others have one; if ids start at 1, say so"]
-    );
+    assert_eq!(said("1 2\n2 3\n"), ["a.txt: node 0 has no edge, but all 3 others have one; if ids start at 1, say so"]);
     assert!(said("1 2\n2 4\n").is_empty());
     assert!(said("# Nodes: 4 Edges: 2\n1 2\n2 3\n").is_empty());
     assert_eq!(
         said("3 2\n0 1\n1 2\n"),
-        ["a.txt: line 1, \"3 2\", was read as an arc, but is also the number of nodes and of edges that follow; if it states \
-          them, remove it"]
+        [
+            "a.txt: line 1, \"3 2\", was read as an arc, but is also the number of nodes and of edges that follow; if it states \
+          them, remove it"
+        ]
     );
     let counting = |text: &str| said(text).into_iter().any(|note| note.contains("counts the lines"));
     assert!(counting("0 5 3\n1 7 2\n2 0 1\n") && counting("1 5 3\n2 7 2\n"));
+    assert!(!counting("0 5 0.5\n1 7 2\n") && said("0 1 {}\n1 2 {'weight': 1.0}\n").is_empty());
     assert!(!counting("0 5 3\n2 7 2\n") && !counting("0 1\n1 2\n2 3\n") && !counting("2 5 1\n3 5 1\n"));
 
     let graphs = "graph_id,src_id,dst_id\n0,0,1\n0,1,2\n1,0,1\n";
@@ -260,6 +265,13 @@ fn what_a_file_says_of_itself_is_said() {
         r#"a.csv: line 4 is of graph "1", line 2 of graph "0"; a file of one graph is accepted"#
     );
     assert_eq!(arcs("a.csv", &graphs.replace("1,0,1\n", "0,2,0\n")).1.len(), 3);
+    // All of them as one, if their columns are named outright.
+    let columns = ReadOptions { columns: Some("src_id,dst_id".parse().unwrap()), ..PLAIN };
+    assert_eq!(arcs_with("a.csv", graphs, &columns).1.len(), 3);
+    assert_eq!(
+        said("% asym positive\n% 2 3 3\n1 2 5 77\n2 3 5 78\n"),
+        ["a.txt: columns used: 1, 2; passed over: 3, 4"]
+    );
 }
 
 #[test]
@@ -371,9 +383,13 @@ fn metis_graphs() {
         ),
         (
             "3 2\n2 3\n3 1\n\n",
-            "node 3 is a neighbour of node 1, but not the other way round as often; METIS's graphs are undirected".into(),
+            "node 3 is a neighbour of node 1, but not the other way round as often; METIS's graphs are undirected"
+                .into(),
         ),
-        ("2 1 1\n2\n1 3\n", "line 2 ends after neighbour 2; the header says that a weight follows each neighbour".into()),
+        (
+            "2 1 1\n2\n1 3\n",
+            "line 2 ends after neighbour 2; the header says that a weight follows each neighbour".into(),
+        ),
         ("2 1 1\n2 x\n1 3\n", r#"line 2 has the value "x"; accepted are numbers, nan and inf"#.into()),
         ("2 1 10\n\n1 1\n", "line 2 is too short: the header says that 1 numbers stand before the neighbours".into()),
         ("2 1\n2\0\n1\n", "line 2 has a NUL byte; text is read as UTF-8".into()),
@@ -476,8 +492,10 @@ fn matrix_market() {
     assert_eq!(arcs(&both).1.len(), 4);
     assert_eq!(
         notes("a.mtx", &both, &PLAIN),
-        ["a.mtx: the header says symmetric, and line 5 is above the diagonal, line 6 below it; each entry was mirrored, so an \
-          edge that is on both sides has parallel arcs"]
+        [
+            "a.mtx: the header says symmetric, and line 5 is above the diagonal, line 6 below it; each entry was mirrored, so an \
+          edge that is on both sides has parallel arcs"
+        ]
     );
     let symmetric = header("coordinate real symmetric") + "3 3 2\n2 1 0.5\n3 3 1\n";
     let graph = read_with("a.mtx", symmetric.as_bytes(), &PLAIN).unwrap();

@@ -112,8 +112,7 @@ impl ReadArgs {
         progress: &dyn Progress,
     ) -> Result<CscGraph, CliError> {
         let Some(spec) = name.to_str().filter(|name| name.starts_with(GraphSpec::PREFIX)) else {
-            let options =
-                ReadOptions { symmetrise: self.symmetrise, nodes: self.nodes, ..self.form.options() };
+            let options = ReadOptions { symmetrise: self.symmetrise, nodes: self.nodes, ..self.form.options() };
             return Ok(read::graph(name.as_ref(), &options, progress)?);
         };
         let others = [("--symmetrise", self.symmetrise), ("--nodes", self.nodes.is_some())];
