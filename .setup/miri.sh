@@ -1,11 +1,11 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Installs a pinned nightly Rust with Miri into .tools.
 #
 #   .setup/miri.sh             make sure that it is there
 #   .setup/miri.sh test ARG... run `cargo miri test ARG...` with it
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 nightly=nightly-2026-05-20
 need rustup rustup

@@ -13,7 +13,7 @@ use golden::{
     write,
     write::{WriteOptions, WriteProblem},
 };
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 const NAMES: [&str; 9] = ["folder", "a.npz", "a.txt", "a.tsv", "a.edges.gz", "a.csv", "a.csv.gz", "a.mtx", "a.mtx.gz"];
@@ -37,12 +37,8 @@ fn options(path: &Path, graph: &CscGraph) -> ReadOptions {
     ReadOptions { nodes: text.then_some(graph.nodes() as u32), ..ReadOptions::default() }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
+test_support::properties! {
+    cases: 64;
 
     #[test]
     fn every_format(graph in graphs()) {

@@ -7,7 +7,7 @@ use std::{fs, io::Write, path::Path};
 
 use flate2::{Compression, write::GzEncoder};
 use golden::{CscGraph, Format, Silent, read, read::ReadOptions};
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 const PLAIN: ReadOptions = ReadOptions { format: None, symmetrise: false, nodes: None };
@@ -123,15 +123,10 @@ fn good_files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     /// Nothing panics, whatever bytes are changed.
     #[test]
-    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut: prop::sample::Index) {
+    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<prop::sample::Index>()) {
         for (name, mut bytes) in good_files() {
             prop_assert!(read_with(name, &bytes, &PLAIN).is_ok());
             for (place, byte) in &changes {

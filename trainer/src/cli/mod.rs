@@ -20,7 +20,11 @@ mod source;
 mod train;
 mod verify;
 
-use std::io::{self, Write};
+use std::{
+    env,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 use clap::{Parser, Subcommand};
 
@@ -32,6 +36,9 @@ use crate::{
 #[derive(Debug, Parser)]
 #[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
 struct Cli {
+    /// Work as if started in this folder: relative paths are seen from there
+    #[arg(short = 'C', value_name = "DIR")]
+    folder: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -127,7 +134,27 @@ enum CliError {
 
 /// Runs the command that the process was called with, and ends the process.
 pub fn main() -> ! {
-    let done = match Cli::parse().command {
+    let Cli { folder, command } = Cli::parse();
+    let done = enter(folder.as_deref()).and_then(|()| run(command));
+    backend::exit(match done {
+        Ok(Verdict::Success) => 0,
+        Ok(Verdict::Different) => 1,
+        Ok(Verdict::Ended(code)) => code,
+        Err(error) => {
+            say(&format!("error: {error}{}", hint(&error)));
+            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
+        }
+    })
+}
+
+/// Makes a folder the current one, if any is given.
+fn enter(folder: Option<&Path>) -> Result<(), CliError> {
+    let Some(folder) = folder else { return Ok(()) };
+    env::set_current_dir(folder).map_err(|error| CliError::Usage(format!("-C: {}: {error}", folder.display())))
+}
+
+fn run(command: Command) -> Result<Verdict, CliError> {
+    match command {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args).map(|()| Verdict::Success),
         Command::Graph(command) => graph::run(&command).map(|()| Verdict::Success),
@@ -138,16 +165,7 @@ pub fn main() -> ! {
         Command::EmulateCard(args) => emulate::card(&args).map(|()| Verdict::Success),
         Command::Bench(command) => bench::run(&command).map(|()| Verdict::Success),
         Command::Train(command) => train::run(&command).map(|()| Verdict::Success),
-    };
-    backend::exit(match done {
-        Ok(Verdict::Success) => 0,
-        Ok(Verdict::Different) => 1,
-        Ok(Verdict::Ended(code)) => code,
-        Err(error) => {
-            say(&format!("error: {error}{}", hint(&error)));
-            if interrupt::stopped(&error) { interrupt::EXIT_CODE } else { 2 }
-        }
-    })
+    }
 }
 
 /// What would help.

@@ -1,11 +1,13 @@
 //! `trisage dataset` as its user meets it.
 
-use std::process::{Command, Output};
+use std::process::Output;
+
+use test_support::plain;
 
 use super::{Files, float32, int64, x};
 
 fn trisage(files: &Files, line: &str) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    let mut command = plain(env!("CARGO_BIN_EXE_trisage"));
     command.current_dir(files.path()).args(line.split_whitespace());
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

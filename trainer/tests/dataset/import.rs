@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use golden::Silent;
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 use trainer::dataset::{
     Dataset, NO_LABEL,
     import::{self, Imported, Options, Source},
@@ -316,19 +316,14 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
     );
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     /// An edge list becomes the graph that a naive reading makes of it.
     #[test]
     fn edge_lists(
         list in prop::collection::vec((0..12u32, 0..12u32), 1..60),
-        symmetrise: bool,
-        remove_self_loops: bool,
-        gz: bool,
+        symmetrise in any::<bool>(),
+        remove_self_loops in any::<bool>(),
+        gz in any::<bool>(),
     ) {
         let text = list.iter().fold(String::new(), |text, (source, destination)| text + &format!("{source} {destination}\n"));
         let (name, bytes) = if gz { ("e.txt.gz", gzip(text.as_bytes())) } else { ("e.txt", text.into_bytes()) };

@@ -1,0 +1,9 @@
+//! What the tests of every crate share: random tests that record and replay their failures, and commands whose output is read.
+
+mod command;
+mod property;
+
+pub use command::plain;
+#[doc(hidden)]
+pub use proptest::test_runner::TestCaseError;
+pub use property::Property;

@@ -1,5 +1,0 @@
-//! The `trisage` command.
-
-fn main() {
-    trainer::cli::main()
-}
