@@ -15,7 +15,7 @@ if ((status != 0)); then
     printf '\n== what has failed, once more\n'
     # A test program ends with "failures:", what each has printed, their names, and its result. A program that crashes, or
     # does not compile, has an error of cargo instead. The user may have asked for colours, which are no part of the text.
-    awk '{gsub(/\033\[[0-9;]*[A-Za-z]/, "")}
+    awk '{gsub(/\033(\[[0-9;]*[A-Za-z]|\(B)/, "")}
          /^     Running |^   Doc-tests /{program = $0}
          /^failures:$/ && !inside{inside = 1; print program}
          inside{print}

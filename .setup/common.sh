@@ -95,9 +95,9 @@ put_in_place() {
 
 # install NAME VERSION FOLDER PINS READY [PIP-OPTION...]: has a tool in FOLDER, made of the wheels that the file PINS
 # names, unless it is there already. READY is a function that is given the folder in which they are unpacked; it makes
-# programs executable, tries them, and sets $new to the folder that is to be put in place.
+# programs executable, tries them, and sets our $new to the folder that is to be put in place.
 install() {
-    local name=$1 version=$2 folder=$3 pins=$4 ready=$5 pin
+    local name=$1 version=$2 folder=$3 pins=$4 ready=$5 pin new=
     shift 5
     pin=$(pin_of "$pins")
     ! is_installed "$folder" "$pin" || return 0

@@ -3,7 +3,7 @@
 # A user's environment is made for other projects as well. Here, what would steer our tools in a way that no README of ours
 # speaks of is unset; relative paths in variables are made absolute, as recipes run in another folder than the user's; and
 # one variable, TRISAGE_HOME, takes what would be written into the checkout somewhere else.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # what is set is for those who source this
 
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null && pwd)
 

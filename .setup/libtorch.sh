@@ -94,7 +94,7 @@ make_cpu_part() {
     # PyTorch's libtorch.so brings CUDA's part along; this one does not.
     printf '' | g++ -shared -x c++ - -o "$new/lib/libtorch.so" \
         -L"$new/lib" -Wl,--no-as-needed -ltorch_cpu -Wl,-rpath,"\$ORIGIN"
-    LD_LIBRARY_PATH= lone_python / -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$new/lib/libtorch.so" ||
+    LD_LIBRARY_PATH='' lone_python / -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$new/lib/libtorch.so" ||
         die "libtorch, as it is in $lib, does not load on this machine; nothing was installed."
     put_in_place "$new" "$dir" "$pin"
 }

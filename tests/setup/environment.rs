@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use super::{Machine, root, stderr};
+use setup::{Machine, root, stderr};
 
 /// Variables that a command finds, `NAME=VALUE` each.
 fn environment(command: &mut Command) -> Vec<String> {
@@ -66,7 +66,7 @@ fn a_libtorch_of_another_version_is_not_used() {
     fs::write(pinned.join(".pin"), &pin.stdout[..64]).unwrap();
     let header = libtorch.join("include/torch/headeronly/version.h");
     fs::create_dir_all(header.parent().unwrap()).unwrap();
-    let mut found = |version: &str| {
+    let found = |version: &str| {
         fs::write(&header, format!("#define TORCH_VERSION \\\n  \"{version}\"\n")).unwrap();
         let output = machine.command(&script).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));

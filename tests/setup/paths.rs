@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, process::Output};
 
-use super::{Machine, just, stderr};
+use setup::{Machine, just, stderr};
 
 /// Runs a recipe that calls cargo once; returns what cargo was told.
 fn told(machine: &Machine, output: &Output) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{root, stdout};
+use setup::{root, stdout};
 
 /// What `.setup/cargo_test.sh` repeats at the end of a run that fails.
 fn repeated(crate_: &Path, target: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> String {
@@ -33,9 +33,11 @@ fn a_summary_of_tests_does_not_depend_on_colours() {
         assert!(line.starts_with("error") || without.contains("     Running unittests src/lib.rs"), "{without}");
         let with = [("CARGO_TERM_COLOR", "always"), ("CLICOLOR_FORCE", "1"), ("FORCE_COLOR", "1")];
         let clean = |said: String| {
-            // How long it took, and the number of a thread, differ from run to run.
-            let words = said.lines().map(|line| line.split("; finished in").next().unwrap_or_default());
-            words.filter(|line| !line.contains("panicked at")).map(str::to_owned).collect::<Vec<_>>()
+            // How long it took, and the number of a thread, differ from run to run;
+            let lines = said.lines().map(|line| line.split("; finished in").next().unwrap_or_default());
+            let mut lines: Vec<_> = lines.filter(|line| !line.contains("panicked at")).map(str::to_owned).collect();
+            lines.sort(); // and so does which of two compilations fails first
+            lines
         };
         let without = clean(without);
         assert_eq!(clean(repeated(crate_, &target, &with, &[])), without);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use super::{root, stdout};
+use setup::{root, stdout};
 
 /// All scripts of the project.
 fn scripts() -> Vec<PathBuf> {

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-use super::{Machine, stderr};
+use setup::{Machine, stderr};
 
 /// Makes a wheel, without pip, and a file that pins it; returns the name of the wheel.
 fn make_wheel(folder: &Path, pins: &Path) {
