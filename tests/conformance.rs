@@ -4,7 +4,7 @@ use std::{sync::Arc, thread, time::Duration};
 
 use golden::{Capacity, CscGraph, Limits, RequestError, Resource, Silent};
 use hw::{Deadline, DeviceError, Feature, OutputBuffers, SLRS, SamplerDevice, Slot, Slr};
-use test_support::{Bench, cora, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star, xrt};
+use tests::{Bench, cora, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star, xrt};
 
 /// Runs each check on each back end.
 macro_rules! on_every_back_end {

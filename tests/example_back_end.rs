@@ -17,7 +17,7 @@ use pipeline::{
     batches::Batches,
     verify::{self, Plan},
 };
-use test_support::{Bench, cora, request};
+use tests::{Bench, cora, request};
 
 struct Example {
     capabilities: Capabilities,

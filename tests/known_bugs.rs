@@ -6,7 +6,7 @@ use std::{collections::HashSet, fs, sync::Arc};
 use golden::{Buffer, Capacity, CscGraph, ID_MAX, RequestError};
 use golden_files::read;
 use hw::{DeviceError, SamplerDevice, Slr};
-use test_support::{Bench, Outcome, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star};
+use tests::{Bench, Outcome, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star};
 
 const ALL: i32 = -1;
 const ROOMY: Capacity = Capacity { nodes: 5000, edges: 5000 };

@@ -10,7 +10,7 @@ use sim::{
     model::{ModelOptions, SoftwareModel, TimingOptions},
     rtl::RtlOptions,
 };
-use test_support::{Bench, cora, random_multigraph, request, rtl, rtl_options};
+use tests::{Bench, cora, random_multigraph, request, rtl, rtl_options};
 
 /// All in-edges.
 const ALL: i32 = -1;
@@ -75,7 +75,7 @@ fn a_prediction_says_that_it_is_one() {
     let model = predicted(4, Profile::Hbm, 19);
     assert!(model.capabilities().has(Feature::PredictedCycles));
     assert!(model.capabilities().require(Feature::Cycles).is_err());
-    assert!(!test_support::model().capabilities().has(Feature::PredictedCycles));
+    assert!(!tests::model().capabilities().has(Feature::PredictedCycles));
     let timing = Some(TimingOptions { memory: Profile::Hostile, ..TimingOptions::default() });
     let refused = SoftwareModel::new(ModelOptions { timing, ..ModelOptions::default() }).unwrap_err();
     assert!(refused.to_string().contains("'hostile' cannot be predicted"), "{refused}");

@@ -8,9 +8,9 @@ use hw::{
     BusAccess, Deadline, DeviceError, OutputBuffers, SamplerDevice, Slot, Slr,
     card::{LINE_BYTES, Port},
 };
-use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
+use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlOptions};
 use strum::VariantArray;
-use test_support::{Bench, cora, model, random_multigraph, request, rtl, rtl_options, star};
+use tests::{Bench, cora, model, random_multigraph, request, rtl, rtl_options, star};
 
 fn with_parameter(name: &str, value: u64) -> RtlOptions {
     RtlOptions { parameters: BTreeMap::from([(name.to_owned(), value)]), ..rtl_options() }
@@ -228,13 +228,7 @@ fn a_failed_assertion_is_an_error() {
 fn waves_are_written_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let options = RtlOptions { waves: Some(folder.path().join("run.fst")), ..rtl_options() };
-    let device = match RtlDevice::new(&options, &|line| eprintln!("{line}")) {
-        Err(error) if error.to_string().contains("waves need the Debian packages") => {
-            eprintln!("skipped: {error}");
-            return;
-        }
-        device => device.unwrap_or_else(|error| panic!("{error}")),
-    };
+    let device = rtl(&options);
     let graph = random_multigraph(50, 200, 8);
     Bench::new(&device, &graph).check(Slr::ALL[1], &request(1, 1, 0..5, &[2])).unwrap();
     drop(device);

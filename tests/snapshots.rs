@@ -8,7 +8,7 @@ use sim::{
     model::{ModelOptions, SoftwareModel, TimingOptions},
     rtl::{Profile, RtlOptions},
 };
-use test_support::{Bench, cora, hexagon, model, random_multigraph, request, rtl, rtl_options};
+use tests::{Bench, cora, hexagon, model, random_multigraph, request, rtl, rtl_options};
 
 /// The host's clock is not part of the record.
 fn without_time(report: RunReport) -> RunReport {

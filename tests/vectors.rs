@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use golden::{Capacity, CscGraph, HopCounts, Silent};
 use golden_files::read;
 use hw::{SamplerDevice, Slr};
-use test_support::{Bench, Vector, cora, digest, model, rtl, rtl_options, rtl_options_for_large_graphs, vectors_in};
+use tests::{Bench, Vector, cora, digest, model, rtl, rtl_options, rtl_options_for_large_graphs, vectors_in};
 
 fn shipped() -> Vec<Vector> {
     let vectors = vectors_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/vectors.json"));

@@ -192,7 +192,7 @@ fn a_clock_is_kept() {
     assert!(matches!(model.wait(Slr::ALL[0], Deadline::never()), Err(DeviceError::Poisoned { .. })));
 }
 
-proptest! {
+test_support::properties! {
     #[test]
     fn it_samples_what_the_reference_samples((graph, request) in cases()) {
         let model = model(&graph, 4);

@@ -41,6 +41,6 @@ pub fn random_multigraph(nodes: u32, edges: usize, seed: u64) -> Arc<CscGraph> {
 
 /// Cora, as the repository ships it.
 pub fn cora() -> Arc<CscGraph> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/cora");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/cora");
     Arc::new(read::graph(&path, &read::ReadOptions::default(), &Silent).expect("the shipped graph is readable"))
 }

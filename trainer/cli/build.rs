@@ -3,6 +3,7 @@
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     if let Ok(lib) = std::env::var("DEP_TRISAGE_TORCH_LIB") {
-        println!("cargo::rustc-link-arg=-Wl,-rpath,{lib}");
+        // DT_RPATH, not DT_RUNPATH: see learn/build.rs.
+        println!("cargo::rustc-link-arg=-Wl,--disable-new-dtags,-rpath,{lib}");
     }
 }

@@ -14,11 +14,13 @@ fn main() {
 fn torch(libtorch: &str) {
     const SHIM: &str = "src/torch/shim.cpp";
     println!("cargo::rerun-if-changed={SHIM}");
-    println!("cargo::rustc-link-arg=-Wl,-rpath,{libtorch}/lib");
+    // DT_RPATH, not DT_RUNPATH: the loader looks there before it looks where LD_LIBRARY_PATH says, which may be another torch.
+    println!("cargo::rustc-link-arg=-Wl,--disable-new-dtags,-rpath,{libtorch}/lib");
     // For the build scripts of programs that depend on this crate.
     println!("cargo::metadata=lib={libtorch}/lib");
     let mut build = cc::Build::new();
-    // Warnings about libtorch's own headers are not for us.
-    build.cpp(true).std("c++17").flag("-isystem").flag(format!("{libtorch}/include")).file(SHIM);
+    // As with -I, and not with -isystem, folders that CPATH names come after it. Warnings about libtorch's own headers are not
+    // for us.
+    build.cpp(true).std("c++17").include(format!("{libtorch}/include")).warnings(false).flag("-w").file(SHIM);
     build.compile("trisage_torch");
 }

@@ -4,7 +4,7 @@
 
 use golden::{CscGraph, NodeId, Silent};
 use golden_files::generate::{GraphSpec, SpecError};
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 
 fn graph(text: &str) -> CscGraph {
     let spec: GraphSpec = text.parse().unwrap();
@@ -183,12 +183,7 @@ fn texts_that_are_refused_say_what_is_accepted() {
     assert!(matches!("gen:star:n=1".parse::<GraphSpec>(), Err(SpecError::Missing { key: "nodes", .. })));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     #[test]
     fn any_text_is_read_or_refused(text in "(gen:)?(power-law|rmat|uniform|multi|hub|star|path|empty)?:?\
         ((shape|scale|nodes|edges|exponent|hubs|seed)=(arxiv|reddit|1/8|[0-9]{1,12}|2\\.[0-9]{1,3}|),?){0,4}") {

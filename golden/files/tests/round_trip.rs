@@ -15,7 +15,7 @@ use golden_files::{
     write,
     write::{WriteOptions, WriteProblem},
 };
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 const NAMES: [&str; 12] = [
@@ -72,12 +72,8 @@ fn there_and_back(path: &Path, graph: &CscGraph, options: WriteOptions) -> CscGr
     read::graph(path, &ReadOptions { nodes, ..ReadOptions::default() }, &Silent).unwrap()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
+test_support::properties! {
+    cases: 64;
 
     #[test]
     fn every_format(graph in graphs()) {

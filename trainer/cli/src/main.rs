@@ -13,14 +13,22 @@ mod bench;
 mod commands;
 mod ending;
 mod error;
+#[cfg(feature = "torch")]
+mod first;
 mod interrupt;
 mod options;
 mod output;
 mod progress;
 mod report;
 
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
 use clap::{Parser, Subcommand};
 
+use error::CliError;
 use output::say;
 
 #[global_allocator]
@@ -29,6 +37,9 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 #[derive(Debug, Parser)]
 #[command(name = "trisage", version, about = "Graph sampling on FPGA cards, verified", max_term_width = 100)]
 struct Cli {
+    /// Work as if started in this folder: relative paths are seen from there
+    #[arg(short = 'C', value_name = "DIR")]
+    folder: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -75,19 +86,11 @@ enum Verdict {
 
 /// Runs the command that the process was called with, and ends the process.
 fn main() -> ! {
+    #[cfg(feature = "torch")]
+    first::go_back();
     interrupt::listen();
-    let done = match Cli::parse().command {
-        Command::Verify(args) => commands::verify::run(&args),
-        Command::Sample(args) => commands::sample::run(&args).map(|()| Verdict::Success),
-        Command::Graph(command) => commands::graph::run(&command).map(|()| Verdict::Success),
-        Command::Dataset(command) => commands::dataset::run(&command).map(|()| Verdict::Success),
-        Command::Device(command) => commands::device::run(&command),
-        Command::Rtl(command) => commands::rtl::run(&command).map(|()| Verdict::Success),
-        Command::Emulate(args) => commands::emulate::run(&args).map(Verdict::Ended),
-        Command::EmulateCard(args) => commands::emulate::card(&args).map(|()| Verdict::Success),
-        Command::Bench(command) => commands::bench::run(&command).map(|()| Verdict::Success),
-        Command::Train(command) => commands::train::run(&command).map(|()| Verdict::Success),
-    };
+    let Cli { folder, command } = Cli::parse();
+    let done = enter(folder.as_deref()).and_then(|()| run(command));
     let signal = interrupt::settle();
     let code = match done {
         Ok(Verdict::Success) => 0,
@@ -107,6 +110,27 @@ fn main() -> ! {
         });
         interrupt::exit_code(signal)
     }))
+}
+
+/// Makes a folder the current one, if any is given.
+fn enter(folder: Option<&Path>) -> Result<(), CliError> {
+    let Some(folder) = folder else { return Ok(()) };
+    env::set_current_dir(folder).map_err(|error| CliError::Usage(format!("-C: {}: {error}", folder.display())))
+}
+
+fn run(command: Command) -> Result<Verdict, CliError> {
+    match command {
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Sample(args) => commands::sample::run(&args).map(|()| Verdict::Success),
+        Command::Graph(command) => commands::graph::run(&command).map(|()| Verdict::Success),
+        Command::Dataset(command) => commands::dataset::run(&command).map(|()| Verdict::Success),
+        Command::Device(command) => commands::device::run(&command),
+        Command::Rtl(command) => commands::rtl::run(&command).map(|()| Verdict::Success),
+        Command::Emulate(args) => commands::emulate::run(&args).map(Verdict::Ended),
+        Command::EmulateCard(args) => commands::emulate::card(&args).map(|()| Verdict::Success),
+        Command::Bench(command) => commands::bench::run(&command).map(|()| Verdict::Success),
+        Command::Train(command) => commands::train::run(&command).map(|()| Verdict::Success),
+    }
 }
 
 #[cfg(test)]

@@ -5,12 +5,14 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use test_support::plain;
+
 fn trisage(line: &str) -> Output {
     command(line).output().unwrap()
 }
 
 fn command(line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    let mut command = plain(env!("CARGO_BIN_EXE_trisage"));
     command.args(line.split_whitespace());
     command
 }
@@ -107,7 +109,7 @@ fn a_disk_without_room_is_an_error_and_leaves_nothing() {
         // No file may have more blocks of 512 bytes, and the signal that would say so is ignored.
         let script =
             format!("trap '' XFSZ; ulimit -f {limit}; exec '{program}' graph generate multi:nodes=50000 {name}");
-        let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        let output = plain("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
         let message = String::from_utf8(output.stderr.clone()).unwrap();
         assert_eq!(code(&output), 2, "{name}: {message}");
         assert!(message.starts_with(&format!("error: {name}: cannot be written: ")), "{message}");
@@ -399,7 +401,7 @@ fn what_is_not_there_is_refused_in_a_sentence() {
 #[test]
 fn ctrl_c_ends_a_run_in_a_sentence() {
     // Where tests run in the background, children ignore the signal; this one is not to.
-    let mut child = Command::new("env")
+    let mut child = plain("env")
         .args(["--default-signal=INT", env!("CARGO_BIN_EXE_trisage"), "verify", "--graph", "gen:star:nodes=500"])
         .args(["--fanouts", "5,5", "--iterations", "2000000000"])
         .stdout(Stdio::piped())

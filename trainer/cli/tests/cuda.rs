@@ -1,11 +1,11 @@
 //! `--accelerator cuda` where there is a GPU, and where there is none. What holds for any accelerator is in `accelerators.rs`.
 
-use std::process::Command;
+use test_support::plain;
 
 #[test]
 fn verify_uses_the_gpu_or_says_in_a_sentence_why_it_cannot() {
     let line = "verify --graph gen:star:nodes=500 --fanouts 5,3 --iterations 6 --accelerator cuda";
-    let output = Command::new(env!("CARGO_BIN_EXE_trisage")).args(line.split(' ')).output().unwrap();
+    let output = plain(env!("CARGO_BIN_EXE_trisage")).args(line.split(' ')).output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     if cfg!(feature = "cuda") && output.status.success() {
         assert!(out.contains("EQUAL"), "{out}");

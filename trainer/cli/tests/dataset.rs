@@ -1,13 +1,13 @@
 //! `trisage dataset` as its user meets it.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use dataset::{Dataset, Splits};
 use golden::Silent;
 use test_support::files::{Files, bools, float32, graph, ids, int64, x};
 
 fn trisage(files: &Files, line: &str) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    let mut command = test_support::plain(env!("CARGO_BIN_EXE_trisage"));
     command.current_dir(files.path()).args(line.split_whitespace());
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

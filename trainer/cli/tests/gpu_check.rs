@@ -1,11 +1,6 @@
 //! `.setup/gpu_check.py --build`, with programs in place of cargo and libtorch.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
 
 /// Has `cargo` build these programs, and puts them into `folder`.
 fn build(machine: &Path, programs: &[&str], folder: &Path) -> Output {
@@ -22,11 +17,13 @@ fn build(machine: &Path, programs: &[&str], folder: &Path) -> Output {
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
     let libtorch = machine.join("libtorch");
     fs::create_dir_all(libtorch.join("lib")).unwrap();
-    fs::write(libtorch.join("lib/libtorch_cuda.so"), "").unwrap();
+    for part in ["libtorch_cpu.so", "libtorch_cuda.so"] {
+        fs::write(libtorch.join("lib").join(part), "").unwrap();
+    }
     fs::write(libtorch.join("version.py"), "__version__ = '2.11.0'\n").unwrap();
     let path = std::env::var("PATH").unwrap();
     // Tests run in the folder of their package.
-    let mut command = Command::new("../../.setup/gpu_check.py");
+    let mut command = test_support::plain("../../.setup/gpu_check.py");
     command.arg("--build").arg(folder).env("PATH", format!("{}:{path}", machine.display()));
     command.env("LIBTORCH", &libtorch).env("TRISAGE_LIBTORCH", &libtorch).output().unwrap()
 }

@@ -3,8 +3,9 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
+
+use test_support::plain;
 
 use tempfile::TempDir;
 
@@ -14,7 +15,7 @@ fn folder() -> TempDir {
 
 /// Exit code, stdout and stderr.
 fn train(folder: &Path, line: &str) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    let mut command = plain(env!("CARGO_BIN_EXE_trisage"));
     command.args(["train", "sage", "--data"]).arg(folder).args(line.split_whitespace());
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -218,7 +219,7 @@ fn behind_xrt_it_trains_as_with_the_model() {
     let line = "--fanouts 4,3 --hidden 8 --batch-size 64 --epochs 1 --seed 5 --out";
     let (code, _, stderr) = train(data.path(), &format!("{line} {}", data.path().join("model").display()));
     assert_eq!(code, 0, "{stderr}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    let mut command = plain(env!("CARGO_BIN_EXE_trisage"));
     command.args(["emulate", "--skip-without-xrt", "--folder"]).arg(data.path().join("xrt"));
     command.args(["--", "trisage", "train", "sage", "--backend", "xrt", "--xclbin", "{xclbin}", "--data"]);
     command.arg(data.path()).args(line.split_whitespace()).arg(data.path().join("card"));

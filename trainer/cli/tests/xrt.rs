@@ -9,6 +9,7 @@ use std::{
 };
 
 use tempfile::TempDir;
+use test_support::plain;
 
 /// A folder with what a process needs to find a card.
 struct Card {
@@ -51,7 +52,7 @@ impl Card {
 }
 
 fn trisage(line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trisage"));
+    let mut command = plain(env!("CARGO_BIN_EXE_trisage"));
     command.args(line.split_whitespace());
     command
 }

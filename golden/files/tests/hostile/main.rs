@@ -8,7 +8,7 @@ use std::{cell::RefCell, fs, io::Write, path::Path};
 use flate2::{Compression, write::GzEncoder};
 use golden::{CscGraph, Progress, Silent};
 use golden_files::{Format, Listener, Note, read, read::ReadOptions};
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 const PLAIN: ReadOptions = ReadOptions { format: None, symmetrise: false, nodes: None, columns: None, first_id: None };
@@ -178,15 +178,10 @@ fn good_files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     /// Nothing panics, whatever bytes are changed.
     #[test]
-    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut: prop::sample::Index) {
+    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<prop::sample::Index>()) {
         for (name, mut bytes) in good_files() {
             prop_assert!(read_with(name, &bytes, &PLAIN).is_ok());
             for (place, byte) in &changes {

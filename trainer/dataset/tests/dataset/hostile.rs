@@ -2,7 +2,7 @@
 
 use dataset::Features;
 use golden::Silent;
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 
 use super::{Files, Load, array, float32, graph, gzip, int32, int64, npy, safetensors, torch, x};
 
@@ -314,15 +314,10 @@ fn folders_without_a_graph() {
     assert_eq!(error, "/nowhere: cannot be opened: No such file or directory (os error 2)");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     /// Nothing panics, whatever bytes of a file are changed, or wherever it ends.
     #[test]
-    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut: prop::sample::Index) {
+    fn spoilt_files(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<prop::sample::Index>()) {
         let tensor = r#"{"x": {"dtype": "F32", "shape": [4, 3], "data_offsets": [0, 48]}}"#;
         let tensor = safetensors(tensor, &x().into_iter().flat_map(f32::to_le_bytes).collect::<Vec<_>>());
         for (name, mut bytes) in [

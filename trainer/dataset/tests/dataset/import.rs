@@ -8,7 +8,7 @@ use dataset::{
 };
 use golden::Silent;
 use golden_files::read::ReadOptions;
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 
 use super::{Files, float32, gzip, ids, int32, int64, npy, sentence, x, zip};
 
@@ -324,19 +324,14 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
     );
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     /// An edge list becomes the graph that a naive reading makes of it.
     #[test]
     fn edge_lists(
         list in prop::collection::vec((0..12u32, 0..12u32), 1..60),
-        symmetrise: bool,
-        remove_self_loops: bool,
-        gz: bool,
+        symmetrise in any::<bool>(),
+        remove_self_loops in any::<bool>(),
+        gz in any::<bool>(),
     ) {
         let text = list.iter().fold(String::new(), |text, (source, destination)| text + &format!("{source} {destination}\n"));
         let (name, bytes) = if gz { ("e.txt.gz", gzip(text.as_bytes())) } else { ("e.txt", text.into_bytes()) };
