@@ -28,7 +28,8 @@ fn another_torch_does_not_reach_ours() {
     }
     command.env("LD_LIBRARY_PATH", "/theirs").env("CXX", "g++");
     let found = environment(&mut command);
-    let foreign: Vec<_> = found.iter().filter(|entry| entry.starts_with("LIBTORCH_") || entry.contains("FLAGS")).collect();
+    let foreign: Vec<_> =
+        found.iter().filter(|entry| entry.starts_with("LIBTORCH_") || entry.contains("FLAGS")).collect();
     assert!(foreign.is_empty(), "{foreign:?}");
     let ours = machine.path("libtorch");
     assert_eq!(value(&found, "LIBTORCH"), Some(ours.to_str().unwrap()));
@@ -99,7 +100,8 @@ fn recipes_build_for_this_machine_with_their_own_flags() {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let told = machine.told();
-    let flags: Vec<_> = told.iter().filter(|entry| entry.contains("FLAGS=") || entry.contains("BUILD_TARGET=")).collect();
+    let flags: Vec<_> =
+        told.iter().filter(|entry| entry.contains("FLAGS=") || entry.contains("BUILD_TARGET=")).collect();
     assert_eq!(flags, ["RUSTFLAGS=-Ctarget-cpu=native"], "the last is the user's wish for all Rust programs");
 }
 
@@ -123,7 +125,8 @@ fn a_verilator_and_its_folder_belong_together() {
     assert_eq!(found(&machine, None), [own, "/verilator/root".to_owned()]);
     fs::copy(machine.path("bin/verilator"), machine.user().join("mine")).unwrap();
     machine.tool("verilator", "echo Verilator 4.228");
-    let ours = [pinned.join("bin/verilator_bin"), pinned.join("share/verilator")].map(|path| path.display().to_string());
+    let ours =
+        [pinned.join("bin/verilator_bin"), pinned.join("share/verilator")].map(|path| path.display().to_string());
     assert_eq!(found(&machine, None), ours, "that on PATH is too old");
     let mine = machine.user().join("./mine").display().to_string();
     assert_eq!(found(&machine, Some("./mine")), [mine, "/verilator/root".to_owned()]);

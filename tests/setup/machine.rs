@@ -46,7 +46,8 @@ impl Machine {
             copy(&root().join(part), &machine.checkout().join(part));
         }
         fs::create_dir_all(machine.checkout().join("tests/data/cora")).unwrap();
-        machine.tool("verilator", "if [[ $1 == --version ]]; then echo Verilator 5.052 x; else echo /verilator/root; fi");
+        machine
+            .tool("verilator", "if [[ $1 == --version ]]; then echo Verilator 5.052 x; else echo /verilator/root; fi");
         // In place of cargo: it tells where and how it was called, a line each.
         machine.tool(
             "cargo",
@@ -147,8 +148,7 @@ pub fn stderr(output: &Output) -> String {
 /// All files below a folder, sorted.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> =
-        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
+    let mut files: Vec<_> = entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
     files.sort();
     files
 }

@@ -117,7 +117,8 @@ fn what_cargo_is_handed_on_is_seen_from_there_too() {
     assert_eq!(told[1..=expected.len()], expected);
 
     // What follows -- is not cargo's.
-    let output = machine.command(machine.checkout().join(".setup/cargo.sh")).args(["test", "--", "--config", "x"]).output();
+    let output =
+        machine.command(machine.checkout().join(".setup/cargo.sh")).args(["test", "--", "--config", "x"]).output();
     assert!(output.unwrap().status.success());
     assert_eq!(machine.told()[1..5], ["test", "--", "--config", "x"]);
 }

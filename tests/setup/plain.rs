@@ -26,7 +26,9 @@ fn a_summary_of_tests_does_not_depend_on_colours() {
     let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
     fs::write(crate_.join("Cargo.toml"), manifest).unwrap();
     let failing = "#[test]\nfn it_fails() { assert!(false, \"as it has to\") }\n";
-    for (text, line) in [("fn broken( {}\n", "error: could not compile `tiny`"), (failing, "test result: FAILED. 0 passed")] {
+    for (text, line) in
+        [("fn broken( {}\n", "error: could not compile `tiny`"), (failing, "test result: FAILED. 0 passed")]
+    {
         fs::write(crate_.join("src/lib.rs"), text).unwrap();
         let without = repeated(crate_, &target, &[("CARGO_TERM_COLOR", "never")], &[]);
         assert!(without.contains(line), "{without}");

@@ -15,7 +15,11 @@ fn scripts() -> Vec<PathBuf> {
 #[test]
 fn shellcheck_finds_nothing() {
     let check = |scripts: &[PathBuf]| {
-        test_support::plain(root().join(".setup/shellcheck.sh")).arg("--external-sources").args(scripts).output().unwrap()
+        test_support::plain(root().join(".setup/shellcheck.sh"))
+            .arg("--external-sources")
+            .args(scripts)
+            .output()
+            .unwrap()
     };
     let all = scripts();
     assert!(all.len() > 10, "{all:?}");

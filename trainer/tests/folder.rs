@@ -40,7 +40,8 @@ fn paths_are_seen_from_the_folder_that_is_named() {
     let (code, told, said) = run("graph inspect --graph mine.npz --json");
     assert!(code == Some(0) && told.contains("20"), "{told}{said}");
 
-    let output = plain(TRISAGE).args(["-C", "/no/such", "graph", "inspect", "--graph", "gen:star:nodes=5"]).output().unwrap();
+    let output =
+        plain(TRISAGE).args(["-C", "/no/such", "graph", "inspect", "--graph", "gen:star:nodes=5"]).output().unwrap();
     let sentence = "error: -C: /no/such: No such file or directory (os error 2)\n";
     assert_eq!(outcome(&output), (Some(2), String::new(), sentence.to_owned()));
 }
@@ -102,7 +103,8 @@ mod torch {
         let (code, _, said) = outcome(&in_a_deleted_folder(&command).env("OMP_NUM_THREADS", "1").output().unwrap());
         assert_eq!(code, Some(0), "{said}");
         assert!(out.join("history.csv").is_file());
-        let (code, _, said) = outcome(&in_a_deleted_folder(&format!("{} --out run", line(data.path()))).output().unwrap());
+        let (code, _, said) =
+            outcome(&in_a_deleted_folder(&format!("{} --out run", line(data.path()))).output().unwrap());
         assert_eq!(code, Some(2), "{said}");
         let last = said.lines().last().unwrap_or_default();
         assert!(last.starts_with("error: run") && !said.contains("panicked"), "{said}");

@@ -1,11 +1,6 @@
 //! `.setup/gpu_check.py --build`, with programs in place of cargo and libtorch.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    path::Path,
-    process::Output,
-};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
 
 /// Has `cargo` build these programs, and puts them into `folder`.
 fn build(machine: &Path, programs: &[&str], folder: &Path) -> Output {

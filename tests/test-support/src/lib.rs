@@ -4,6 +4,6 @@ mod command;
 mod property;
 
 pub use command::plain;
+pub use property::Property;
 #[doc(hidden)]
 pub use proptest::test_runner::TestCaseError;
-pub use property::Property;

@@ -65,12 +65,8 @@ impl Property {
         self.run(strategy, check, |_| String::new());
     }
 
-    fn run<S>(
-        &self,
-        strategy: &S,
-        check: impl Fn(S::Value) -> TestCaseResult,
-        explain: impl Fn(&S::Value) -> String,
-    ) where
+    fn run<S>(&self, strategy: &S, check: impl Fn(S::Value) -> TestCaseResult, explain: impl Fn(&S::Value) -> String)
+    where
         S: Strategy,
         S::Value: Debug,
     {
