@@ -3,7 +3,7 @@
 # that may stand thousands of lines further up.
 set -uo pipefail
 
-log=$(mktemp)
+log=$(mktemp) || exit
 trap 'rm -f "$log"' EXIT
 
 # With this, snapshots that differ would pass.

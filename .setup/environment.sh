@@ -56,7 +56,7 @@ can_write() {
 }
 
 # Cargo keeps what it downloads in the user's home, which may not be there at all.
-cargo_home=${CARGO_HOME:-${HOME:-$(getent passwd "$EUID" | cut -d : -f 6)}/.cargo}
+cargo_home=${CARGO_HOME:-${HOME:-$(getent passwd "$EUID" | cut -d : -f 6 || true)}/.cargo}
 if [[ -n ${TRISAGE_HOME:-} && ! -d $cargo_home ]] && ! can_write "$cargo_home"; then
     cargo_home=$home/.cargo
     export CARGO_HOME=$cargo_home

