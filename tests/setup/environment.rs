@@ -105,7 +105,7 @@ fn recipes_build_for_this_machine_with_their_own_flags() {
     assert_eq!(flags, ["RUSTFLAGS=-Ctarget-cpu=native"], "the last is the user's wish for all Rust programs");
 }
 
-/// A VERILATOR_ROOT of another Verilator than the pinned one that is used.
+/// A `VERILATOR_ROOT` of another Verilator than the pinned one that is used.
 #[test]
 fn a_verilator_and_its_folder_belong_together() {
     let machine = Machine::new();

@@ -32,7 +32,7 @@ fn shellcheck_finds_nothing() {
     assert!(!check(&[bad]).status.success());
 }
 
-/// With -p, bash runs nothing of the user's before the script: no BASH_ENV, and no exported functions.
+/// With -p, bash runs nothing of the user's before the script: no `BASH_ENV`, and no exported functions.
 #[test]
 fn every_script_begins_without_the_users_shell() {
     for script in scripts().iter().filter(|path| !path.ends_with("common.sh") && !path.ends_with("environment.sh")) {

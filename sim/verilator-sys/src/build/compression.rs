@@ -13,6 +13,8 @@ macro_rules! file {
     };
 }
 
-/// The headers that Verilator's writer of FST includes, and the libraries to link it to.
-pub(super) const FILES: [File; 5] =
-    [file!("lz4.h"), file!("zlib.h"), file!("zconf.h"), file!("liblz4.a"), file!("libz.a")];
+/// The headers that Verilator's writer of FST includes.
+pub(super) const HEADERS: [File; 3] = [file!("lz4.h"), file!("zlib.h"), file!("zconf.h")];
+
+/// The libraries that it is linked to.
+pub(super) const LIBRARIES: [File; 2] = [file!("liblz4.a"), file!("libz.a")];

@@ -134,7 +134,7 @@ impl Steps<'_> {
 
         let mut link = self.compiler.command();
         link.current_dir(folder).args(["-shared", "-pthread", "-o", LIBRARY, "-Wl,--version-script=exports"]);
-        link.args(objects.iter().map(|(object, _)| object)).args(self.archives()).arg(PLAIN);
+        link.args(objects.iter().map(|(object, _)| object)).args(self.libraries().map(|(name, _)| name)).arg(PLAIN);
         log.run("linking the model", &mut link)?;
         made(&folder.join(LIBRARY)).map_err(|why| self.compiler.useless(&why))
     }
@@ -172,13 +172,17 @@ impl Steps<'_> {
 
     /// The files of LZ4 and zlib, which the writer of waves is compiled with and linked to.
     fn compression(&self) -> impl Iterator<Item = compression::File> {
-        let waves = self.spec.variant == Variant::Waves;
-        compression::FILES.into_iter().filter(move |_| waves)
+        let headers = compression::HEADERS.into_iter().filter(|_| self.has_waves());
+        headers.chain(self.libraries())
     }
 
     /// Those of them that are linked.
-    fn archives(&self) -> impl Iterator<Item = &'static str> {
-        self.compression().map(|(name, _)| name).filter(|name| name.ends_with(".a"))
+    fn libraries(&self) -> impl Iterator<Item = compression::File> {
+        compression::LIBRARIES.into_iter().filter(|_| self.has_waves())
+    }
+
+    fn has_waves(&self) -> bool {
+        self.spec.variant == Variant::Waves
     }
 
     /// The command that compiles one source, and the name of its object.
