@@ -247,3 +247,33 @@ fn what_cannot_be_trained_with_is_one_sentence() {
     assert_eq!(code, 2);
     assert!(stderr.starts_with("error: fanouts: there are 3, but 2 layers"), "{stderr}");
 }
+
+#[test]
+fn one_of_several_splits_is_trained_with() {
+    let data = folder();
+    let nodes = 2708;
+    // Two splits; in the second one all three parts are those that the folder had.
+    for (part, first, count) in [("train", 0, 140), ("val", 500, 200), ("test", 1000, 500)] {
+        fs::remove_file(data.path().join(format!("{part}_idx.npy"))).unwrap();
+        let mark = |split: usize, node: usize| u8::from((first..first + count).contains(&(node + 20 * (1 - split))));
+        let marks = (0..2).flat_map(|split| (0..nodes).map(move |node| mark(split, node)));
+        let header = golden_files::write::npy_header("|b1", &[2, nodes as u64]);
+        let bytes: Vec<u8> = header.into_iter().chain(marks).collect();
+        fs::write(data.path().join(format!("{part}_masks.npy")), bytes).unwrap();
+    }
+    let (code, _, stderr) = train(data.path(), SMALL);
+    assert!(
+        code == 2 && stderr.contains("train_masks.npy: there are 2 splits in it; choose one of 0 to 1"),
+        "{stderr}"
+    );
+    let history = |folder: &Path, split: &str, name: &str| {
+        let out = folder.join(name);
+        let (code, _, stderr) = train(folder, &format!("{SMALL} {split} --out {}", out.display()));
+        assert!(code == 0 && !stderr.contains("note: "), "{stderr}");
+        fs::read_to_string(out.join("history.csv")).unwrap()
+    };
+    let lists = folder();
+    let second = history(data.path(), "--split 1", "second");
+    assert_eq!(second, history(lists.path(), "", "lists"));
+    assert_ne!(second, history(data.path(), "--split 0", "first"));
+}

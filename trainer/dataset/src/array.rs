@@ -114,17 +114,22 @@ pub(super) fn whole_numbers<T: Copy>(
         return Err(read::Problem::Length { found: length, accepted: format!("at most {limit}") }.at(&path).into());
     }
     let (min, max) = range.into_inner();
-    array.elements(progress, |value, element| match value {
-        value if (f64::from(min)..=f64::from(max)).contains(&value) => Ok(wrap(value as u32)),
-        found => Err(Problem::Element { element, found, min, max }),
+    array.elements(progress, |found, element| match whole(found, min..=max) {
+        Some(number) => Ok(wrap(number)),
+        None => Err(Problem::Element { element, found, min, max }),
     })
+}
+
+/// The whole number that an element is, if it is one of `range`.
+pub(super) fn whole(element: f64, range: RangeInclusive<u32>) -> Option<u32> {
+    let number = (element.fract() == 0.0).then_some(element as i64)?;
+    u32::try_from(number).ok().filter(|number| range.contains(number))
 }
 
 /// The number of elements of an array of one dimension, or of one row or column.
 pub(super) fn length(array: &impl Array) -> Result<u64, DatasetError> {
     match *array.shape() {
-        [length] | [length, 1] => Ok(length),
-        [1, length] => Ok(length),
+        [length] | [length, 1] | [1, length] => Ok(length),
         _ => {
             let (found, accepted) = (array.shape().to_vec(), "one dimension".to_owned());
             Err(Problem::Shape { what: "the elements", found, accepted }.at(&array.path()))

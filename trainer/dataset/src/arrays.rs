@@ -88,7 +88,7 @@ impl Arrays {
                 _ => arrays.others.extend(unread(&file, &name)),
             }
         }
-        arrays.others.extend(below(path));
+        arrays.others.extend(below(path, true));
         Ok(arrays)
     }
 
@@ -315,7 +315,7 @@ impl Unread {
 
     /// What lies in the folders of a folder.
     pub(super) fn below(folder: &Path) -> Self {
-        Self { others: below(folder), ..Self::default() }
+        Self { others: below(folder, false), ..Self::default() }
     }
 
     /// These and others.
@@ -351,6 +351,11 @@ impl Unread {
     pub(super) fn has_objects(&self) -> bool {
         self.others.iter().any(|other| other.object.is_some())
     }
+
+    /// Whether all of them are.
+    pub(super) fn are_objects(&self) -> bool {
+        !self.is_empty() && self.others.iter().all(|other| other.object.is_some())
+    }
 }
 
 /// The names, of many the first ones.
@@ -377,18 +382,28 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
     Ok(files)
 }
 
-/// Files that hold arrays, or might, in the folders of a folder, by their names within it.
-fn below(folder: &Path) -> Vec<Other> {
-    // Whoever has more folders than this in one another, or more files, does not read a list of them.
+/// Files that hold arrays, or might, in the folders of a folder, by their names within it; if `apart`, without those of folders
+/// that hold a graph of their own, or results of training.
+fn below(folder: &Path, apart: bool) -> Vec<Other> {
+    // Whoever has more folders in one another, or more files, does not read a list of them.
     const DEPTH: usize = 3;
-    const LIMIT: usize = 1000;
-    let mut found = Vec::new();
+    const LIMIT: usize = 10_000;
+    let (mut found, mut seen) = (Vec::new(), 0);
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((parent, depth)) = folders.pop() {
         // What cannot be looked at is no concern of a data set that lies elsewhere.
-        for entry in fs::read_dir(&parent).into_iter().flatten().flatten() {
+        let entries: Vec<_> = fs::read_dir(&parent).into_iter().flatten().flatten().take(LIMIT - seen).collect();
+        seen += entries.len();
+        let is_apart = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with("indptr.npy") || name == "last.safetensors"
+        };
+        if apart && depth > 0 && entries.iter().any(is_apart) {
+            continue;
+        }
+        for entry in entries {
             let path = entry.path();
-            if entry.file_name().to_string_lossy().starts_with('.') || found.len() >= LIMIT {
+            if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
             if depth < DEPTH && entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -163,7 +163,7 @@ pub enum Problem {
         max: u32,
     },
     /// An element of a mask that is neither yes nor no.
-    #[error("the mask of node {node} is {found}; accepted are 0 and 1 (node ids belong into train_idx and the like)")]
+    #[error("the mask of node {node} is {found}; accepted are 0 and 1 (node ids belong in train_idx and the like)")]
     Mask {
         /// The node.
         node: u64,
@@ -193,7 +193,7 @@ pub enum Problem {
         node: u64,
     },
     /// A split without nodes to train with.
-    #[error("no node is in it; accepted are one node or more to train with")]
+    #[error("no node is in it; there must be one to train with")]
     Untrained,
     /// A split that is not named by a number.
     #[error("the splits have numbers, from 0; there is no split {found:?}")]

@@ -35,7 +35,7 @@ pub(super) fn read(arrays: &mut Arrays, nodes: usize, progress: &dyn Listener) -
 fn single(array: impl Array) -> Result<usize, DatasetError> {
     let (path, found) = (array.path(), array.shape().to_vec());
     if found.iter().any(|&extent| extent != 1) {
-        return Err(Problem::Shape { what: "the number of classes", found, accepted: "[]".to_owned() }.at(&path));
+        return Err(Problem::Shape { what: "the elements", found, accepted: "[]".to_owned() }.at(&path));
     }
     let classes = array.elements(&Silent, |value, _| classes(value))?;
     Ok(classes[0])

@@ -17,8 +17,9 @@
 //! `features.pt`, or the name `split`, `splits`, `split_idx` or `masks`. `features.npz` may also be what `scipy.sparse.save_npz`
 //! writes. In names case does not matter, and `-` and `.` count as `_`.
 //!
-//! Whatever else in the folder may hold an array is named in [`Dataset::unread`]. A folder of which nothing but the graph is
-//! read is a data set if there is nothing else; if there are other arrays in it, it is refused, and they are named.
+//! Whatever else in the folder may hold an array is named in [`Dataset::unread`], and so is what lies in the folders in it, but
+//! for those that hold a graph of their own or results of training. A folder of which nothing but the graph is read is a data set if there is nothing
+//! else; if there are other arrays in it (any file that may hold one, but for `.txt`), it is refused, and they are named.
 //!
 //! Pickled objects of Python (a `Data` of `PyG`, a graph of DGL, the `ind.*` of Planetoid) are not read.
 //!

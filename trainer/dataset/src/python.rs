@@ -12,11 +12,10 @@ const DGL: [u8; 8] = 0xdd2e_4ff0_46b4_a13f_u64.to_le_bytes();
 
 /// What the object in a file is, if there is one; by the file's name and its first bytes.
 pub(super) fn object(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_string_lossy().to_lowercase();
-    if is_planetoids(&name) {
+    if is_planetoids(&path.file_name()?.to_string_lossy().to_lowercase()) {
         return Some("one of Planetoid's pickles".to_owned());
     }
-    if name.ends_with(".pt") || name.ends_with(".pth") {
+    if path.extension().is_some_and(|ending| ["pt", "pth"].iter().any(|pt| ending.eq_ignore_ascii_case(pt))) {
         return match TorchFile::open(path) {
             Err(DatasetError::Refused { problem: Problem::Object { found }, .. }) => Some(found),
             // What torch has pickled is one, too.

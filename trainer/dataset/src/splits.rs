@@ -130,7 +130,7 @@ fn read_part(
     let (path, is_bool) = (array.path(), array.dtype() == Dtype::Bool);
     let nodes = match role {
         Role::Part(_, Form::Ids) if is_bool => {
-            let (found, accepted) = ("bool".to_owned(), "whole numbers (marks belong into train_mask and the like)");
+            let (found, accepted) = ("bool".to_owned(), "whole numbers (marks belong in train_mask and the like)");
             return Err(Problem::Type { what: "node ids", found, accepted }.at(&path));
         }
         Role::Part(_, Form::Mask) => marked(array, nodes, choice, &name, progress)?,
@@ -188,11 +188,13 @@ fn marked(
     let mut marks = vec![false; nodes];
     array.elements(progress, |value, place| {
         let (node, split) = (place / node_step % n, place / split_step % splits);
-        if value != 0.0 && value != 1.0 {
-            return Err(Problem::Mask { node, found: value });
-        }
+        let mark = match value {
+            0.0 => false,
+            1.0 => true,
+            found => return Err(Problem::Mask { node, found }),
+        };
         if split == chosen {
-            marks[node as usize] = value == 1.0;
+            marks[node as usize] = mark;
         }
         Ok(())
     })?;

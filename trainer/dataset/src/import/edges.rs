@@ -33,7 +33,8 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let graph = read_graph(job, &beside)?;
     let stated = options.reading.nodes.is_some() || !is_list(job);
     let nodes = number(job, graph.nodes(), stated, &mut beside)?;
-    let counts = job.graph(graph.padded(nodes).map_err(|error| ReadProblem::Graph(error).at(job.path))?)?;
+    let graph = graph.padded(nodes).map_err(|error| ReadProblem::Graph(error).at(job.path))?;
+    let counts = job.graph(graph, true)?;
 
     let (mut columns, mut labelled) = (0, (vec![NO_LABEL; nodes], 0));
     // Labels and features may be in one file: what one of them is read of is not unread.
@@ -120,7 +121,7 @@ fn is_list(job: &Job) -> bool {
 }
 
 fn read_graph(job: &Job, beside: &[Beside]) -> Result<CscGraph, DatasetError> {
-    let options = ReadOptions { symmetrise: false, ..job.options.reading.clone() };
+    let options = ReadOptions { symmetrise: job.options.symmetrise, ..job.options.reading.clone() };
     match read::graph(job.path, &options, job.progress) {
         // Files beside it know of so many nodes.
         Err(ReadError { problem: ReadProblem::Sparse { nodes, .. }, .. })

@@ -4,7 +4,7 @@ use golden::{CscGraph, ID_MAX, NodeId, Silent};
 use golden_files::{Listener, read::Problem as ReadProblem};
 
 use crate::{
-    array::{Array, whole_numbers},
+    array::{Array, whole, whole_numbers},
     arrays::{Arrays, Found},
     error::{DatasetError, Problem},
     names::{Piece, Role},
@@ -106,9 +106,9 @@ fn of_arcs(
         return Err(ReadProblem::Length { found: 2 * arcs, accepted }.at(&path).into());
     }
     let max = stated.map_or(ID_MAX - 1, |nodes| nodes.saturating_sub(1));
-    let ends = array.elements(progress, |value, element| match value {
-        value if (0.0..=f64::from(max)).contains(&value) && stated != Some(0) => Ok(NodeId::new(value as u32)),
-        found => Err(Problem::Element { element, found, min: 0, max }),
+    let ends = array.elements(progress, |found, element| match whole(found, 0..=max) {
+        Some(end) if stated != Some(0) => Ok(NodeId::new(end)),
+        _ => Err(Problem::Element { element, found, min: 0, max }),
     })?;
     let named = ends.iter().max().map_or(0, |largest| largest.get() + 1);
     // Rows that are too few are refused where they are read.
@@ -132,11 +132,10 @@ fn nodes(arrays: &mut Arrays) -> Result<Option<u32>, DatasetError> {
     let array = arrays.open(found)?;
     let (path, found) = (array.path(), array.shape().to_vec());
     if found.iter().any(|&extent| extent != 1) {
-        return Err(Problem::Shape { what: "the number of nodes", found, accepted: "[]".to_owned() }.at(&path));
+        return Err(Problem::Shape { what: "the elements", found, accepted: "[]".to_owned() }.at(&path));
     }
-    let nodes = array.elements(&Silent, |value, element| match value {
-        value if value.fract() == 0.0 && (0.0..=f64::from(ID_MAX)).contains(&value) => Ok(value as u32),
-        found => Err(Problem::Element { element, found, min: 0, max: ID_MAX }),
+    let nodes = array.elements(&Silent, |found, element| {
+        whole(found, 0..=ID_MAX).ok_or(Problem::Element { element, found, min: 0, max: ID_MAX })
     })?;
     Ok(Some(nodes[0]))
 }

@@ -115,7 +115,7 @@ fn unknown(path: &Path, files: Vec<PathBuf>) -> Problem {
                     with indices.npy, edge_index.npy, or raw_indptr.npy as of Planetoid), one file of arrays (.npz, .pt or \
                     .safetensors), or the file of a graph";
     match () {
-        () if found.has_objects() => Problem::Object { found: format!("a folder with {found}") },
+        () if found.are_objects() => Problem::Object { found: format!("a folder with {found}") },
         () if found.is_empty() => Problem::Unknown { found: "a folder without any arrays".to_owned(), accepted },
         () => Problem::Unknown { found: format!("a folder with {found}"), accepted },
     }
@@ -244,12 +244,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Makes of a graph what the options say, and writes it; its nodes and edges.
-    fn graph(&self, mut graph: CscGraph) -> Result<(usize, usize), DatasetError> {
+    /// Makes of a graph what the options say, and writes it; its nodes and edges. `symmetrised`: its reader has added the
+    /// reverse arcs that are asked for.
+    fn graph(&self, mut graph: CscGraph, symmetrised: bool) -> Result<(usize, usize), DatasetError> {
         if self.options.remove_self_loops {
             graph = graph.without_self_loops();
         }
-        graph = if self.options.symmetrise {
+        graph = if self.options.symmetrise && !symmetrised {
             graph.symmetrised().map_err(|error| golden_files::read::Problem::Graph(error).at(self.path))?
         } else {
             graph.ascending()

@@ -41,7 +41,7 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let mut split = Arrays::of_split(&split, READING)?;
 
     let options = ReadOptions { format: Some(Format::Csv), nodes: Some(nodes), ..ReadOptions::default() };
-    let counts = job.graph(golden_files::read::graph(&edges, &options, job.progress)?)?;
+    let counts = job.graph(golden_files::read::graph(&edges, &options, job.progress)?, false)?;
     let (labels, classes) = Rows::plain(&labels).labels(counts.0, job.progress)?;
     let splits = splits::read(&mut split, &labels, classes, None, job.progress)?;
     let columns = job.features(Rows::plain(&features), counts.0)?;

@@ -22,7 +22,7 @@ pub(super) fn import(job: &Job, source: Source) -> Result<Imported, DatasetError
         _ => Dataset::load_split(job.path, choice, job.progress)?,
     };
     let Dataset { graph, features, labels, classes, splits, unread } = dataset;
-    let counts = job.graph(Arc::unwrap_or_clone(graph))?;
+    let counts = job.graph(Arc::unwrap_or_clone(graph), false)?;
     job.writer.features(&features)?;
     job.finish(counts, features.columns(), (&labels, classes), &splits, unread)
 }

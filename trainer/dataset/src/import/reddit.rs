@@ -28,7 +28,7 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let data = job.path.join("reddit_data.npz");
     let mut npz = Npz::open(&data)?;
     let options = ReadOptions { format: Some(Format::Npz), ..ReadOptions::default() };
-    let counts = job.graph(read::graph(&job.path.join("reddit_graph.npz"), &options, job.progress)?)?;
+    let counts = job.graph(read::graph(&job.path.join("reddit_graph.npz"), &options, job.progress)?, false)?;
     let nodes = counts.0;
 
     let (labels, classes) = labels::of_array(NpyArray::of(npz.member("label", ACCEPTED)?)?, nodes, None, job.progress)?;

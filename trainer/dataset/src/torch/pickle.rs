@@ -14,7 +14,7 @@ use crate::dtype::Dtype;
 pub(super) enum Item {
     Number(i64),
     Tensor(Rc<Tensor>),
-    /// A string, a bool or `None`: what it is.
+    /// A string, a float, a bool or `None`: what it is.
     Other(&'static str),
 }
 
@@ -59,6 +59,7 @@ pub(super) fn read(pickle: &[u8]) -> Result<Vec<(Rc<str>, Item)>, Refusal> {
 enum Value {
     None,
     Bool,
+    Float,
     Int(i64),
     Text(Rc<str>),
     Tuple(Rc<[Value]>),
@@ -77,6 +78,7 @@ impl Value {
         match self {
             Self::None => "None",
             Self::Bool => "a bool",
+            Self::Float => "a float",
             Self::Int(_) => "an int",
             Self::Text(_) => "a string",
             Self::Tuple(_) => "a tuple",
@@ -126,6 +128,10 @@ impl Machine<'_> {
                 }
                 b'N' => self.stack.push(Value::None),
                 0x88 | 0x89 => self.stack.push(Value::Bool),
+                b'G' => {
+                    self.bytes(8)?;
+                    self.stack.push(Value::Float);
+                }
                 b'K' => self.int::<1>(|[byte]| byte.into())?,
                 b'M' => self.int(|b| u16::from_le_bytes(b).into())?,
                 b'J' => self.int(|b| i32::from_le_bytes(b).into())?,
@@ -276,7 +282,7 @@ impl Machine<'_> {
             let item = match (key, value) {
                 (Value::Text(name), Some(Value::Int(number))) => (name, Item::Number(number)),
                 (Value::Text(name), Some(Value::Tensor(tensor))) => (name, Item::Tensor(tensor)),
-                (Value::Text(name), Some(value @ (Value::Text(_) | Value::Bool | Value::None))) => {
+                (Value::Text(name), Some(value @ (Value::Text(_) | Value::Float | Value::Bool | Value::None))) => {
                     (name, Item::Other(value.name()))
                 }
                 (key, Some(value)) => {

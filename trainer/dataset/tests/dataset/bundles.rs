@@ -96,7 +96,7 @@ fn everything_in_one_file() {
     );
 }
 
-/// As CitationFull, Amazon and Coauthor are handed around: the matrix of the graph, by sources, and that of the features.
+/// As `CitationFull`, Amazon and Coauthor are handed around: the matrix of the graph, by sources, and that of the features.
 #[test]
 fn matrices_in_one_file() {
     for (adj, attr, join) in [("adj", "attr", "_"), ("adj_matrix", "attr_matrix", ".")] {
@@ -214,7 +214,7 @@ fn arcs_that_are_none() {
         ),
         (
             refusal(&[ends(&[0, 1]), ("num_nodes", wide("(2,)", &[2, 2]))]),
-            "data.npz/num_nodes.npy: the number of nodes have the extents [2]; accepted is []",
+            "data.npz/num_nodes.npy: the elements have the extents [2]; accepted is []",
         ),
         (
             refusal(&[("adj_indptr", int64(&[])), ("adj_indices", int64(&[])), ("adj_shape", int64(&[0, 0]))]),

@@ -213,7 +213,7 @@ fn labels_that_are_none() {
     );
     assert_eq!(
         tensors(r#""num_classes": {"dtype": "U8", "shape": [2], "data_offsets": [52, 54]}"#, &[2, 2]),
-        "features.safetensors/num_classes: the number of classes have the extents [2]; accepted is []"
+        "features.safetensors/num_classes: the elements have the extents [2]; accepted is []"
     );
 }
 
@@ -264,7 +264,7 @@ fn splits_that_are_none() {
         ),
         (
             all(npy("|b1", "(4,)", [1, 0, 0, 0]), none(), int64(&[])),
-            "train_idx.npy: node ids are of type bool; accepted are whole numbers (marks belong into train_mask and the like)"
+            "train_idx.npy: node ids are of type bool; accepted are whole numbers (marks belong in train_mask and the like)"
                 .to_owned(),
         ),
         (
@@ -273,7 +273,7 @@ fn splits_that_are_none() {
         ),
         (
             all(int64(&[]), none(), int64(&[])),
-            "train_idx.npy: no node is in it; accepted are one node or more to train with".to_owned(),
+            "train_idx.npy: no node is in it; there must be one to train with".to_owned(),
         ),
         (
             all(int64(&[0; 5]), none(), int64(&[])),
@@ -354,6 +354,7 @@ const OPCODES: &[&[u8]] = &[
     b"\x87",
     b"t",
     b"N",
+    b"G\x3f\xe0\x00\x00\x00\x00\x00\x00",
     b"\x88",
     b"K\x03",
     b"K\x04",

@@ -5,9 +5,12 @@ use golden::Silent;
 
 use super::{Files, array, bools, graph, int64, npy, parts};
 
-fn masks<'a>(train: Vec<u8>, valid: Vec<u8>, test: Vec<u8>) -> Files {
-    let files = [("train_masks.npy", train), ("val_masks.npy", valid), ("test_masks.npy", test)];
-    Files::new(graph().into_iter().chain(files as [(&'a str, Vec<u8>); 3]))
+fn masks(train: Vec<u8>, valid: Vec<u8>, test: Vec<u8>) -> Files {
+    Files::new(graph().into_iter().chain([
+        ("train_masks.npy", train),
+        ("val_masks.npy", valid),
+        ("test_masks.npy", test),
+    ]))
 }
 
 /// The parts of split `split`, or the sentence why there are none.
@@ -102,17 +105,17 @@ fn masks_that_are_none() {
         ),
         (
             npy("|u1", "(4,)", [0, 1, 2, 0]),
-            "the mask of node 2 is 2; accepted are 0 and 1 (node ids belong into train_idx and the like)".to_owned(),
+            "the mask of node 2 is 2; accepted are 0 and 1 (node ids belong in train_idx and the like)".to_owned(),
         ),
         (
             int64(&[0, -1, 0, 0]),
-            "the mask of node 1 is -1; accepted are 0 and 1 (node ids belong into train_idx and the like)".to_owned(),
+            "the mask of node 1 is -1; accepted are 0 and 1 (node ids belong in train_idx and the like)".to_owned(),
         ),
         (
             npy("<f4", "(4,)", [0; 16]),
             "the marks are of type float32; accepted are bool, and whole numbers 0 and 1".to_owned(),
         ),
-        (none(), "no node is in it; accepted are one node or more to train with".to_owned()),
+        (none(), "no node is in it; there must be one to train with".to_owned()),
     ];
     for (train, found) in cases {
         assert_eq!(load(&masks(train, none(), none()), None).unwrap_err(), format!("train_masks.npy: {found}"));
@@ -131,6 +134,6 @@ fn masks_that_are_none() {
     spoilt[2] = 7;
     assert_eq!(
         load(&masks(three, npy("|u1", "(3, 4)", spoilt), none()), Some(1)).unwrap_err(),
-        "val_masks.npy: the mask of node 2 is 7; accepted are 0 and 1 (node ids belong into train_idx and the like)"
+        "val_masks.npy: the mask of node 2 is 7; accepted are 0 and 1 (node ids belong in train_idx and the like)"
     );
 }

@@ -164,10 +164,7 @@ fn first_lines_of_features_and_splits() {
         split("0,1\n2,3\n").unwrap_err(),
         "split/train.csv: line 1 has 2 cells; accepted is one node of the graph, which has 4, counted from 0"
     );
-    assert_eq!(
-        split("").unwrap_err(),
-        "split/train.csv: no node is in it; accepted are one node or more to train with"
-    );
+    assert_eq!(split("").unwrap_err(), "split/train.csv: no node is in it; there must be one to train with");
 }
 
 #[test]

@@ -62,6 +62,12 @@ fn pickles_by_hand() {
     let load = |pickle: Vec<u8>| folder(&pt(&pickle)).load();
     let dataset = load(tensor(&float, &rest(b"K\x00K\x04K\x03\x86K\x03K\x01\x86"))).unwrap();
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().values(), x());
+    // Words and other numbers beside it are named.
+    let mut with_words = tensor(&float, &rest(b"K\x00K\x04K\x03\x86K\x03K\x01\x86"));
+    with_words.pop();
+    with_words.extend(b"X\x04\x00\x00\x00nameX\x04\x00\x00\x00coras");
+    with_words.extend(b"X\x01\x00\x00\x00pG?\xe0\x00\x00\x00\x00\x00\x00sX\x01\x00\x00\x00bNs.");
+    assert_eq!(load(with_words).unwrap().unread.to_string(), "features.pt/b, features.pt/name, features.pt/p");
     // Overlapping rows; a stride of 0.
     let dataset = load(tensor(&float, &rest(b"K\x02K\x04K\x03\x86K\x00K\x01\x86"))).unwrap();
     assert_eq!(dataset.features.dense("x".as_ref()).unwrap().values(), [0.0, 0.5, 1.0].repeat(4));

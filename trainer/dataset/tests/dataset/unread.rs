@@ -36,6 +36,9 @@ fn a_graph_and_arrays_that_no_one_knows() {
     {
         assert_eq!(unread(&folder([(name, vec![])])), named);
     }
+    // Another data set in it is another data set, and what a model was trained to is none.
+    assert_eq!(unread(&folder([("run/seed-1/last.safetensors", array()), ("run/seed-1/history.csv", array())])), "");
+    assert_eq!(unread(&folder([("other/indptr.npy.gz", array()), ("other/x.npy", array())])), "");
     let many = folder([]);
     (0..12).for_each(|i| many.write(&format!("emb{i:02}.npy"), &array()));
     assert!(many.refusal().contains(
@@ -99,6 +102,12 @@ fn objects_of_python_are_said_to_be_ones() {
         let rest = folder([(name, bytes), ("y.npy", int64(&[0, 0, 0, 0]))]);
         assert_eq!(unread(&rest), format!("{name} ({object})"));
     }
+    // What can be read is not hidden behind what cannot.
+    let mixed = Files::new([("processed/data.pt", data()), ("raw/cora.npz", vec![])]);
+    let found = imported(mixed.path(), &Options::default()).unwrap_err();
+    let object = "processed/data.pt (a Python object, torch_geometric.data.data.Data)";
+    let start = format!("this is nothing that can be imported: a folder with {object}, raw/cora.npz; accepted is ");
+    assert!(found.starts_with(&start), "{found}");
     let found = imported(&Files::new([("data.pt", tuple())]).at("data.pt"), &Options::default()).unwrap_err();
     assert_eq!(
         found,
