@@ -6,6 +6,7 @@
 use super::{
     ReadOptions,
     error::{Problem, ReadError, excerpt},
+    room,
     source::Source,
     text::{Lines, check_density, fields, id, is_number},
 };
@@ -13,6 +14,7 @@ use crate::{
     arcs::by_destination,
     graph::CscGraph,
     id::{ID_MAX, NodeId},
+    memory,
     progress::Progress,
 };
 
@@ -43,6 +45,7 @@ pub(super) fn read(
         if largest.is_none_or(|(id, _)| id < larger) {
             largest = Some((larger, line));
         }
+        memory::reserve(&mut arcs).map_err(|shortage| lines.error(shortage.into()))?;
         arcs.push((NodeId::new(source), NodeId::new(destination)));
     }
     let nodes = match (options.nodes, largest) {
@@ -53,6 +56,7 @@ pub(super) fn read(
         }
         (None, None) => return Err(lines.error(Problem::NoEdges)),
     };
+    room(nodes as usize, arcs.len()).map_err(|problem| lines.error(problem))?;
     let (indptr, indices) = by_destination(nodes as usize, arcs.iter().copied());
     CscGraph::new(indptr, indices).map_err(|error| lines.error(Problem::Graph(error)))
 }

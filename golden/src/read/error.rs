@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{format::Format, graph::GraphError, id::ID_MAX};
+use crate::{format::Format, graph::GraphError, id::ID_MAX, memory::Shortage};
 
 /// A graph that cannot be read: where, and why.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,9 @@ pub enum Problem {
         /// What the decoder says.
         error: io::Error,
     },
+    /// What it holds is more than there is memory for.
+    #[error("{0}")]
+    Memory(#[from] Shortage),
     /// The extension is of no graph format.
     #[error("its extension is of no graph format; accepted are {}, or a format that is named outright", Format::NAMES)]
     UnknownFormat,

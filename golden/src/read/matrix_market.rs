@@ -4,6 +4,7 @@
 use super::{
     ReadOptions,
     error::{Problem, ReadError, excerpt},
+    room,
     source::Source,
     text::{Lines, check_density, id, is_number},
 };
@@ -11,6 +12,7 @@ use crate::{
     arcs::by_destination,
     graph::{CscGraph, GraphError},
     id::{ID_MAX, NodeId},
+    memory,
     progress::Progress,
 };
 
@@ -40,9 +42,9 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progres
         if arcs.len() + usize::from(mirrored) >= ID_MAX as usize {
             return Err(lines.error(Problem::TooManyEdges { line }));
         }
-        arcs.push((row, column));
-        if mirrored {
-            arcs.push((column, row));
+        for arc in [(row, column), (column, row)].into_iter().take(1 + usize::from(mirrored)) {
+            memory::reserve(&mut arcs).map_err(|shortage| lines.error(shortage.into()))?;
+            arcs.push(arc);
         }
         entries += 1;
     }
@@ -57,6 +59,7 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progres
             size
         }
     };
+    room(nodes as usize, arcs.len()).map_err(|problem| lines.error(problem))?;
     let (indptr, indices) = by_destination(nodes as usize, arcs.iter().copied());
     CscGraph::new(indptr, indices).map_err(|error| lines.error(Problem::Graph(error)))
 }

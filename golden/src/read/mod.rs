@@ -20,7 +20,7 @@ pub use npz::Npz;
 pub use source::Source;
 pub use text::{Lines, fields, is_number};
 
-use crate::{format::Format, graph::CscGraph, id::ID_MAX, progress::Progress};
+use crate::{format::Format, graph::CscGraph, id::ID_MAX, memory, progress::Progress};
 
 /// How to read a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,14 @@ pub fn graph(path: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
         Format::MatrixMarket => matrix_market::read(source()?, options, progress)?,
     };
     if options.symmetrise {
+        room(graph.nodes(), 2 * graph.edges()).map_err(|problem| problem.at(path))?;
         return graph.symmetrised().map_err(|error| Problem::Graph(error).at(path));
     }
     Ok(graph)
+}
+
+/// Whether there is memory to make a graph of this size from its arcs.
+fn room(nodes: usize, edges: usize) -> Result<(), Problem> {
+    // Offsets twice, and the sources.
+    Ok(memory::check(8 * nodes as u64 + 4 * edges as u64)?)
 }

@@ -51,6 +51,7 @@ impl Output {
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(TrainError::InUse(folder.to_owned()));
         }
+        write::sweep(folder, write::PARTS);
         let empty = fs::read_dir(folder).map_err(at)?.next().is_none();
         match presence {
             Presence::Refuse if !empty => return Err(TrainError::NotEmpty(folder.to_owned())),

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     batches::Batches,
     bench::{Plan, Shape, Step, Steps, steps},
+    memory::{self, Shortage},
     table::{Table, bytes, count},
 };
 
@@ -75,6 +76,10 @@ impl TrainArgs {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let progress = Bar::default();
         let graph = self.graph.load(&progress)?;
+        let needed = (graph.nodes() as u64).saturating_mul(self.features as u64 * size_of::<f32>() as u64);
+        memory::check(needed).map_err(|Shortage { needed, free }| {
+            CliError::Usage(format!("--features: random features of all nodes need {needed} of memory, and {free}; take fewer"))
+        })?;
         let shape = Shape { features: self.features, hidden: self.hidden, classes: self.classes };
         let mut works = Vec::new();
         for Fanouts(fanouts) in &self.fanouts {
