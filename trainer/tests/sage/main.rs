@@ -9,6 +9,7 @@ mod forward;
 mod gpu;
 mod optimizer;
 mod resume;
+mod signals;
 mod support;
 mod train;
 mod vectors;
