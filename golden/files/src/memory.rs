@@ -90,32 +90,41 @@ pub fn check(needed: u64) -> Result<(), Shortage> {
 /// What there is instead.
 #[inline]
 pub fn reserve<T>(elements: &mut Vec<T>) -> Result<(), Shortage> {
-    if elements.len() < elements.capacity() { Ok(()) } else { grow(elements) }
+    if elements.len() < elements.capacity() { Ok(()) } else { double(elements) }
 }
 
 #[cold]
-fn grow<T>(elements: &mut Vec<T>) -> Result<(), Shortage> {
+fn double<T>(elements: &mut Vec<T>) -> Result<(), Shortage> {
     const FIRST: usize = 1 << 16;
-    let bytes = |more: usize| more as u64 * size_of::<T>() as u64;
-    // Twice as many, or as many more as there is memory for.
-    let mut more = elements.len().max(FIRST);
+    let most = elements.len().max(FIRST);
+    grow(elements, FIRST, most)
+}
+
+/// Makes room for `most` more elements, or for as many as there is memory for.
+///
+/// # Errors
+/// What there is, if that is not enough for `least`.
+pub fn grow<T>(elements: &mut Vec<T>, least: usize, most: usize) -> Result<(), Shortage> {
+    let bytes = |more: usize| (more as u64).saturating_mul(size_of::<T>() as u64);
+    let mut more = most;
     while let Err(shortage) = check(bytes(more)) {
-        if more == FIRST {
+        if more <= least {
             return Err(shortage);
         }
-        more = FIRST.max(more / 2);
+        more = least.max(more / 2);
     }
     elements.reserve_exact(more);
     Ok(())
 }
 
-/// Bytes, written in units of 10^9.
+/// Bytes, written in units of 10^9, or of 10^6 where those are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gigabytes(pub u64);
 
 impl fmt::Display for Gigabytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} GB", self.0 as f64 / 1e9)
+        let bytes = self.0 as f64;
+        if bytes < 1e9 { write!(f, "{:.0} MB", bytes / 1e6) } else { write!(f, "{:.1} GB", bytes / 1e9) }
     }
 }
 
@@ -373,7 +382,7 @@ mod tests {
         assert_eq!(of("unlimited", "unlimited"), "this machine has 20.5 GB left");
         assert_eq!(of("2048000000", "unlimited"), "the address-space limit of this process (ulimit -v) leaves 1.0 GB");
         assert_eq!(of("unlimited", "2048000000"), "the data limit of this process (ulimit -d) leaves 1.8 GB");
-        assert_eq!(of("1000", "unlimited"), "the address-space limit of this process (ulimit -v) leaves 0.0 GB");
+        assert_eq!(of("1000", "unlimited"), "the address-space limit of this process (ulimit -v) leaves 0 MB");
     }
 
     /// Files of a group of version 2.

@@ -8,7 +8,7 @@ use std::{
     cell::Cell,
     io::{self, IsTerminal, Write},
     sync::{
-        Mutex, OnceLock, PoisonError, Weak,
+        Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{AtomicU64, Ordering::SeqCst},
         mpsc,
     },
@@ -81,8 +81,10 @@ impl Cause {
 
 /// Makes the thread.
 pub(crate) fn prepare() {
-    let thread = || {
+    let (tell, told) = mpsc::channel();
+    let thread = move || {
         ENDS.set(true);
+        let _ = tell.send(());
         loop {
             thread::park();
             if !matches!(CAUSE.load(SeqCst), NOTHING | SETTLED) {
@@ -91,6 +93,8 @@ pub(crate) fn prepare() {
         }
     };
     if let Ok(started) = thread::Builder::new().name("end".to_owned()).spawn(thread) {
+        // What it takes of the address space is taken before anybody asks how much is left.
+        let _ = told.recv();
         let _ = THREAD.set(started.thread().clone());
     }
 }
@@ -147,7 +151,9 @@ fn end(cause: Cause) -> ! {
         }
     } else {
         // Who got no memory may hold what this waits for.
-        within_patience(move || drop(finish(&devices)));
+        within_patience(move || {
+            let _ = finish(&devices);
+        });
     }
     write::abandon();
     say_to_who_listens(&format!("error: {sentence}"));
@@ -192,14 +198,18 @@ fn clear_line() {
 }
 
 /// Does what may have to wait for others, but waits only so long.
-fn within_patience(act: impl FnOnce() + Send + 'static) {
+fn within_patience(act: impl Fn() + Send + Sync + 'static) {
     let (tell, told) = mpsc::channel();
-    let act = move || {
-        act();
+    let act = Arc::new(act);
+    let other = Arc::clone(&act);
+    let thread = move || {
+        other();
         let _ = tell.send(());
     };
-    if thread::Builder::new().spawn(act).is_ok() {
-        let _ = told.recv_timeout(PATIENCE);
+    match thread::Builder::new().spawn(thread) {
+        Ok(_) => drop(told.recv_timeout(PATIENCE)),
+        // There is no memory for a thread.
+        Err(_) => act(),
     }
 }
 
@@ -218,7 +228,8 @@ mod tests {
     #[test]
     fn who_does_not_read_keeps_nobody_for_ever() {
         let (release, held) = mpsc::channel::<()>();
-        within_patience(move || held.recv().unwrap_or_default());
+        let held = Mutex::new(held);
+        within_patience(move || assert!(held.lock().unwrap().recv().is_err()));
         drop(release);
     }
 }

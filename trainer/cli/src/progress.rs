@@ -1,6 +1,10 @@
 //! Progress on a terminal, and notes.
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::RefCell,
+    io::{self, IsTerminal},
+    time::Duration,
+};
 
 use golden::Progress;
 use golden_files::{Listener, Note};
@@ -14,6 +18,10 @@ pub(crate) struct Bar(RefCell<Option<(String, ProgressBar)>>);
 
 impl Progress for Bar {
     fn report(&self, what: &str, done: u64, total: u64) {
+        // A bar has a thread of its own, also where nobody sees it.
+        if !io::stderr().is_terminal() {
+            return;
+        }
         let mut current = self.0.borrow_mut();
         let fresh = current.as_ref().is_none_or(|(name, _)| name != what);
         if fresh {

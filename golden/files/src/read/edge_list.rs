@@ -15,7 +15,7 @@ use super::{
     table::{Layout, Record, Table},
     text::{LINE_LIMIT, check_density, is_number, whole},
 };
-use crate::{Listener, format::Format, note::Remark};
+use crate::{Listener, format::Format, memory, note::Remark, read::room};
 use golden::{CscGraph, GraphError, ID_MAX, NodeId};
 
 const LAYOUT: Layout = Layout { limit: LINE_LIMIT, comments: true, empty_lines: true };
@@ -51,6 +51,7 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Listene
     remarks.extend(list.seen.line_numbers());
     remarks.into_iter().for_each(|remark| progress.note(&remark.on(&path)));
 
+    room(nodes as usize, arcs.len()).map_err(|problem| table.error(problem))?;
     CscGraph::from_arcs(nodes as usize, arcs.iter().copied()).map_err(|error| table.error(Problem::Graph(error)))
 }
 
@@ -106,6 +107,7 @@ impl List {
                 *largest = Some((id, record.line()));
             }
         }
+        memory::reserve(&mut self.arcs)?;
         self.arcs.push((NodeId::new(arc[0]), NodeId::new(arc[1])));
         Ok(())
     }

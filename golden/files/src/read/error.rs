@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::columns::{Column, Doubt};
-use crate::{compression::Compression, format::Format, note::Setting};
+use crate::{compression::Compression, format::Format, memory::Shortage, note::Setting};
 use golden::{GraphError, ID_MAX};
 
 /// A graph that cannot be read: where, and why.
@@ -44,6 +44,9 @@ pub enum Problem {
         /// What the decoder says.
         error: io::Error,
     },
+    /// What it holds is more than there is memory for.
+    #[error("{0}")]
+    Memory(#[from] Shortage),
     /// The compressed data asks for more memory than a decoder may have.
     #[error(
         "the compressed data takes a dictionary of more than {} MiB; compress the file again, with a smaller one",

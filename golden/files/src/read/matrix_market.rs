@@ -8,10 +8,11 @@
 use super::{
     ReadOptions,
     error::{Problem, ReadError, excerpt},
+    room,
     source::Source,
     text::{Lines, check_density, id},
 };
-use crate::{Listener, note::Remark};
+use crate::{Listener, memory, note::Remark};
 use golden::{CscGraph, GraphError, ID_MAX, NodeId};
 
 const BANNER: &str = "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'";
@@ -53,10 +54,14 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Listene
         if arcs.len() + usize::from(mirrored) >= ID_MAX as usize {
             return Err(lines.error(Problem::TooManyEdges { line }));
         }
-        arcs.push((row, column));
-        if mirrored {
-            arcs.push((column, row));
-            if row < column { &mut above } else { &mut below }.get_or_insert(line);
+        if mirrored && row < column {
+            above.get_or_insert(line);
+        } else if mirrored {
+            below.get_or_insert(line);
+        }
+        for arc in [(row, column), (column, row)].into_iter().take(1 + usize::from(mirrored)) {
+            memory::reserve(&mut arcs).map_err(|shortage| lines.error(shortage.into()))?;
+            arcs.push(arc);
         }
         entries += 1;
     }
@@ -75,6 +80,7 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Listene
     if let (Some(above), Some(below)) = (above, below) {
         progress.note(&Remark::BothTriangles { above, below }.on(&path));
     }
+    room(nodes as usize, arcs.len()).map_err(|problem| lines.error(problem))?;
     CscGraph::from_arcs(nodes as usize, arcs.iter().copied()).map_err(|error| lines.error(Problem::Graph(error)))
 }
 

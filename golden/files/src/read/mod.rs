@@ -32,7 +32,7 @@ pub use source::Source;
 pub use table::{Layout, Record, Table};
 pub use text::{Lines, fields, is_number};
 
-use crate::{Listener, format::Format};
+use crate::{Listener, format::Format, memory};
 use golden::{CscGraph, ID_MAX};
 
 /// How to read a graph.
@@ -83,9 +83,16 @@ pub fn graph(path: &Path, options: &ReadOptions, progress: &dyn Listener) -> Res
         Format::Metis => metis::read(source()?, progress)?,
     };
     if options.symmetrise {
+        room(graph.nodes(), 2 * graph.edges()).map_err(|problem| problem.at(path))?;
         return graph.symmetrised().map_err(|error| Problem::Graph(error).at(path));
     }
     Ok(graph)
+}
+
+/// Whether there is memory to make a graph of this size from its arcs.
+fn room(nodes: usize, edges: usize) -> Result<(), Problem> {
+    // Offsets twice, and the sources.
+    Ok(memory::check(8 * nodes as u64 + 4 * edges as u64)?)
 }
 
 /// The format of a file, by its name.

@@ -8,7 +8,7 @@ use super::{
     source::Source,
 };
 use crate::{
-    Listener,
+    Listener, memory,
     npy::{Header, MAGIC},
 };
 use golden::{ID_MAX, Meter};
@@ -160,10 +160,15 @@ impl<'a> Npy<'a> {
         mut decode: impl FnMut(&[u8], &mut Vec<T>) -> Result<(), E>,
     ) -> Result<Vec<T>, E> {
         let total = usize::try_from(self.elements()).unwrap_or(usize::MAX);
-        let mut elements = Vec::with_capacity(total.min(self.source.sure() as usize / width));
+        let sure = total.min(self.source.sure() as usize / width);
+        let mut elements = Vec::new();
+        memory::grow(&mut elements, sure, sure).map_err(|shortage| self.error(shortage.into()))?;
+        let path = self.path().to_owned();
         self.pieces(width, progress, |bytes| {
-            if elements.capacity() - elements.len() < bytes.len() / width {
-                elements.reserve_exact((total - elements.len()).min(elements.len().max(CHUNK)));
+            let more = bytes.len() / width;
+            if elements.capacity() - elements.len() < more {
+                let most = (total - elements.len()).min(elements.len().max(CHUNK));
+                memory::grow(&mut elements, more, most).map_err(|shortage| Problem::from(shortage).at(&path))?;
             }
             decode(bytes, &mut elements)
         })?;

@@ -18,6 +18,7 @@ use super::{
     error::{Problem, ReadError},
     folder::largest_id,
     npy::Npy,
+    room,
     source::Source,
 };
 use crate::{Listener, compression::Compression};
@@ -30,7 +31,7 @@ pub(super) fn read(path: &Path, progress: &dyn Listener) -> Result<CscGraph, Rea
         "csc" => compressed(&mut npz, progress),
         "csr" => {
             let rows = compressed(&mut npz, progress)?;
-            from_arcs(path, rows.nodes(), rows.arcs().map(|(column, row)| (row, column)))
+            from_arcs(path, (rows.nodes(), rows.edges()), rows.arcs().map(|(column, row)| (row, column)))
         }
         "coo" => coordinates(&mut npz, progress),
         _ => Err(Problem::Layout { found: layout }.at(path)),
@@ -78,14 +79,15 @@ fn coordinates(npz: &mut Npz, progress: &dyn Listener) -> Result<CscGraph, ReadE
     if rows.len() != columns.len() {
         return Err(Problem::Coordinates { rows: rows.len(), columns: columns.len() }.at(&npz.path));
     }
-    from_arcs(&npz.path, nodes as usize, rows.iter().copied().zip(columns.iter().copied()))
+    from_arcs(&npz.path, (nodes as usize, rows.len()), rows.iter().copied().zip(columns.iter().copied()))
 }
 
 fn from_arcs(
     path: &Path,
-    nodes: usize,
+    (nodes, edges): (usize, usize),
     arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone,
 ) -> Result<CscGraph, ReadError> {
+    room(nodes, edges).map_err(|problem| problem.at(path))?;
     CscGraph::from_arcs(nodes, arcs).map_err(|error| Problem::Graph(error).at(path))
 }
 

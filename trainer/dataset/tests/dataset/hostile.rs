@@ -95,7 +95,7 @@ fn dense_features_that_are_none() {
     let found = refusal([("features.npy.gz", cut[..cut.len() - 9].to_vec())]);
     assert!(found.starts_with("features.npy.gz: the compressed data is damaged after "), "{found}");
     let large = refusal([("features.npy", npy("<f4", "(4, 2147483647)", [0; 4]))]);
-    assert!(large.starts_with("features.npy: the features take 34.4 GB of memory, and this machine has "), "{large}");
+    assert!(large.starts_with("features.npy: the features take 34.4 GB of memory, and "), "{large}");
 }
 
 #[test]

@@ -63,6 +63,7 @@ impl Output {
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(TrainError::InUse(folder.to_owned()));
         }
+        write::sweep(folder, write::PARTS);
         let files: Vec<DirEntry> = fs::read_dir(folder).and_then(Iterator::collect).map_err(at)?;
         let presence = match presence {
             Presence::Refuse if !files.is_empty() => return Err(TrainError::NotEmpty(folder.to_owned())),

@@ -14,6 +14,7 @@ use crate::{
     progress::Bar,
     report::table::{Table, bytes, count},
 };
+use golden_files::memory::{self, Shortage};
 use learn::steps::{Shape, Step, Steps, steps};
 use pipeline::batches::{Batches, Workload};
 
@@ -76,6 +77,12 @@ impl TrainArgs {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let progress = Bar::default();
         let graph = self.graph.load(&progress)?;
+        let needed = (graph.nodes() as u64).saturating_mul(self.features as u64 * size_of::<f32>() as u64);
+        memory::check(needed).map_err(|Shortage { needed, free }| {
+            CliError::Usage(format!(
+                "--features: random features of all nodes need {needed} of memory, and {free}; take fewer"
+            ))
+        })?;
         let shape = Shape { features: self.features, hidden: self.hidden, classes: self.classes };
         let mut works = Vec::new();
         for Fanouts(fanouts) in &self.fanouts {
