@@ -4,7 +4,7 @@
 //! name decides how a file is written.
 
 use std::{
-    io::{self, BufRead, Read, Write},
+    io::{self, BufRead, BufWriter, Read, Write},
     path::Path,
 };
 
@@ -84,26 +84,31 @@ impl Compression {
         out: W,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
+        // Encoders work more for a write than for a byte.
+        let buffered = |encoder: &mut dyn Write| {
+            let mut buffer = BufWriter::with_capacity(1 << 16, encoder);
+            content(&mut buffer).and_then(|()| buffer.flush())
+        };
         match self {
             Self::Gzip => {
                 let mut out = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-                content(&mut out)?;
+                buffered(&mut out)?;
                 out.finish().map(drop)
             }
             Self::Bzip2 => {
                 let mut out = bzip2::write::BzEncoder::new(out, bzip2::Compression::best());
-                content(&mut out)?;
+                buffered(&mut out)?;
                 out.finish().map(drop)
             }
             Self::Xz => {
                 let mut out = liblzma::write::XzEncoder::new(out, 6);
-                content(&mut out)?;
+                buffered(&mut out)?;
                 out.finish().map(drop)
             }
             Self::Zstd => {
                 let mut out = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
                 out.include_checksum(true)?;
-                content(&mut out)?;
+                buffered(&mut out)?;
                 out.finish().map(drop)
             }
         }

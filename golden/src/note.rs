@@ -113,8 +113,11 @@ impl Remark {
     /// The setting with which the file is understood in the other way.
     pub fn setting(&self) -> Option<Setting> {
         match self {
-            Self::Columns { known: true, .. } | Self::FirstLine { .. } | Self::Counts { .. } => None,
-            Self::BothTriangles { .. } | Self::Bipartite { symmetrised: true, .. } => None,
+            Self::Columns { known: true, .. }
+            | Self::FirstLine { .. }
+            | Self::Counts { .. }
+            | Self::BothTriangles { .. }
+            | Self::Bipartite { symmetrised: true, .. } => None,
             Self::Columns { known: false, .. } => Some(Setting::Columns(None)),
             Self::Undirected { .. } | Self::Bipartite { symmetrised: false, .. } => Some(Setting::Symmetrise),
             Self::LineNumbers { .. } => Some(Setting::Columns(Some([2, 3]))),

@@ -58,9 +58,9 @@ impl Progress for Settings {
 }
 
 /// Writes a graph to `path`, and reads it back as the notes on the file ask for.
-fn there_and_back(path: &Path, graph: &CscGraph, options: &WriteOptions) -> CscGraph {
+fn there_and_back(path: &Path, graph: &CscGraph, options: WriteOptions) -> CscGraph {
     let settings = Settings::default();
-    write::graph(path, graph, options, &settings).unwrap();
+    write::graph(path, graph, &options, &settings).unwrap();
     let nodes = match settings.0.into_inner()[..] {
         [] => None,
         [Setting::Nodes(nodes)] if Format::of_name(path) == Some(Format::Csv) => nodes,
@@ -81,7 +81,7 @@ proptest! {
         let folder = TempDir::new().unwrap();
         for name in NAMES {
             let path = folder.path().join(name);
-            prop_assert_eq!(&there_and_back(&path, &graph, &WriteOptions::default()), &graph, "{}", name);
+            prop_assert_eq!(&there_and_back(&path, &graph, WriteOptions::default()), &graph, "{}", name);
         }
         // A temporary name left behind would be one more.
         prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), NAMES.len());
@@ -93,7 +93,7 @@ proptest! {
         let folder = TempDir::new().unwrap();
         let graph = graph.without_self_loops().symmetrised().unwrap();
         for name in ["a.graph", "a.metis.gz", "a.graph.bz2", "a.graph.xz", "a.graph.zst"] {
-            prop_assert_eq!(&there_and_back(&folder.path().join(name), &graph, &WriteOptions::default()), &graph);
+            prop_assert_eq!(&there_and_back(&folder.path().join(name), &graph, WriteOptions::default()), &graph);
         }
     }
 
@@ -125,7 +125,7 @@ fn nothing_is_overwritten_unasked() {
         let problem = write::graph(&path, &small(), &WriteOptions::default(), &Silent).unwrap_err().problem;
         assert!(matches!(problem, WriteProblem::Exists { .. }), "{name}: {problem}");
         let larger = small().symmetrised().unwrap();
-        assert_eq!(there_and_back(&path, &larger, &overwrite), larger, "{name}");
+        assert_eq!(there_and_back(&path, &larger, overwrite), larger, "{name}");
     }
 }
 
@@ -187,7 +187,7 @@ fn isolated_nodes_at_the_end_are_kept_or_said() {
     for (graph, at) in [(none, "none"), (some, "some")] {
         for name in NAMES {
             let path = folder.path().join(format!("{at}-{name}"));
-            assert_eq!(there_and_back(&path, &graph, &WriteOptions::default()), graph, "{name}");
+            assert_eq!(there_and_back(&path, &graph, WriteOptions::default()), graph, "{name}");
         }
     }
 }

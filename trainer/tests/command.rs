@@ -90,7 +90,18 @@ fn a_sub_graph_is_written_once() {
 fn a_disk_without_room_is_an_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     // Of the limits some end the .npz in its arrays, some where it is finished.
-    let cases = [("g", 8), ("g.mtx", 8), ("g.txt.gz", 8), ("g.npz", 0), ("g.npz", 8), ("g.npz", 60), ("g.npz", 600)];
+    let cases = [
+        ("g", 8),
+        ("g.mtx", 8),
+        ("g.txt.gz", 8),
+        ("g.csv.bz2", 8),
+        ("g.mtx.xz", 8),
+        ("g.edges.zst", 8),
+        ("g.npz", 0),
+        ("g.npz", 8),
+        ("g.npz", 60),
+        ("g.npz", 600),
+    ];
     for (name, limit) in cases {
         let program = env!("CARGO_BIN_EXE_trisage");
         // No file may have more blocks of 512 bytes, and the signal that would say so is ignored.
@@ -121,6 +132,77 @@ fn graphs_go_from_format_to_format() {
     for line in ["nodes           1,001\n", "symmetric       yes\n", "in-degree     1  2.00  1,000"] {
         assert!(text.contains(line), "{text}");
     }
+}
+
+/// What is said on stderr of a graph with this content, which is read.
+fn notes(line: &str, name: &str, content: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    std::fs::write(&file, content).unwrap();
+    let output = trisage(&format!("{line} {}", file.display()));
+    let message = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(code(&output), 0, "{message}");
+    message.lines().map(|line| line.replace(&format!("{}/", folder.path().display()), "")).collect()
+}
+
+#[test]
+fn notes_name_the_option_that_settles_them() {
+    let inspect = |name: &str, content: &str| notes("graph inspect --graph", name, content);
+    assert!(inspect("a.csv", "source,target\n0,1\n").is_empty());
+    assert_eq!(
+        inspect("a.csv", ",source,target,weight\n0,12,45,1\n1,3,7,1\n"),
+        ["note: a.csv: columns used: source (2), target (3); passed over: column 1, weight"]
+    );
+    for (content, option) in [
+        ("a,b\n0,1\n", "(--columns SOURCE,DESTINATION)"),
+        ("0 1 5\n0 2 5\n", "(--columns SOURCE,DESTINATION)"),
+        ("% sym unweighted\n1 2\n", "(--symmetrise)"),
+        ("% bip unweighted\n1 1\n", "(--symmetrise)"),
+        ("1 2\n2 3\n", "(--first-id 1)"),
+    ] {
+        let said = inspect("a.txt", content);
+        assert!(said.len() == 1 && said[0].starts_with("note: a.txt: ") && said[0].ends_with(option), "{said:?}");
+        for line in ["verify --graph", "sample --graph", "bench model --predict u280 --graph"] {
+            assert!(notes(line, "a.txt", content).contains(&said[0]), "{line}");
+        }
+    }
+    assert!(inspect("a.txt", "0 1 5\n1 2 5\n")[1].ends_with("(--columns 2,3)"));
+    let settled = |options: &str, content: &str| notes(&format!("graph inspect {options} --graph"), "a.txt", content);
+    assert!(settled("--columns 2,3", "0 1 5\n1 2 5\n").is_empty());
+    assert!(settled("--columns b,a", "a,b\n0,1\n").is_empty());
+    assert!(settled("--symmetrise", "% sym unweighted\n1 2\n").is_empty());
+    assert!(settled("--first-id 1", "1 2\n2 3\n").is_empty());
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let output = trisage(&format!("graph generate empty:nodes=7 {}", file.display()));
+    assert!(String::from_utf8_lossy(&output.stderr).trim_end().ends_with("(--nodes 7)"));
+}
+
+#[test]
+fn refusals_name_the_option_that_settles_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content, option) in [
+        ("a.strange", "0 1\n", "(--graph-format FORMAT)"),
+        ("a.csv", "a,b,c\n0,1,2\n", "(--columns SOURCE,DESTINATION)"),
+        ("a.csv", "head,tail\n0,1\n", "(--columns SOURCE,DESTINATION)"),
+        ("a.txt", "0 1 x\n", "(--columns 1,2)"),
+        ("a.txt", "0 1 2 3\n1 2 3\n", "(--graph-format metis)"),
+        ("a.txt", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n", "(--graph-format mtx)"),
+        ("a.txt", "% sym unweighted\n0 1\n", "(--first-id 0)"),
+        ("a.txt", "\n", "(--nodes N)"),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, content).unwrap();
+        let message = error(&format!("graph inspect --graph {}", file.display()));
+        assert!(message.trim_end().ends_with(option), "{message}");
+    }
+    for option in ["--columns 1,2", "--first-id 1", "--graph-format csv"] {
+        let message = error(&format!("graph inspect --graph gen:star:nodes=5 {option}"));
+        assert!(message.contains("is for graphs in files"), "{message}");
+    }
+    assert!(error("graph inspect --graph x.txt --columns 1").contains("source,target or 1,2"));
+    assert!(error("graph inspect --graph x.txt --first-id 2").contains("2 is not in 0..=1"));
 }
 
 #[test]

@@ -6,12 +6,13 @@
 
 use super::{
     ReadOptions,
+    delimiter::is_value,
     error::{Problem, ReadError, excerpt},
     plan::Plan,
     seen::Seen,
     source::Source,
     stated::{Konect, Stated},
-    table::{Layout, Record, Table, is_value},
+    table::{Layout, Record, Table},
     text::{LINE_LIMIT, check_density, is_number, whole},
 };
 use crate::{
@@ -32,7 +33,7 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progres
     if stated.matrix_market {
         return Err(table.error(Problem::OtherFormat { format: Format::MatrixMarket }));
     }
-    let plan = Plan::of(&mut table, options.columns.as_ref())?;
+    let plan = Plan::of(&mut table, options.columns.as_ref(), stated.konect.is_some())?;
     let first_id = options.first_id.unwrap_or(u32::from(stated.konect.is_some()));
     let mut list = List::read(&mut table, &plan, &stated, (first_id, options.nodes))?;
     let halves = list.halves(&plan, &stated).map_err(|problem| table.error(problem))?;
@@ -43,14 +44,16 @@ pub(super) fn read(source: Source, options: &ReadOptions, progress: &dyn Progres
     if let Some([left, right]) = halves {
         remarks.push(Remark::Bipartite { left, right, symmetrised: options.symmetrise });
     }
-    remarks.extend(list.seen.counts(&stated, halves, nodes, &arcs));
+    // A number of nodes that was asked for is meant.
+    let counted = options.nodes.is_none().then_some(nodes);
+    remarks.extend(list.seen.counts(&stated, halves, counted, &arcs));
     if !options.symmetrise {
         remarks.extend(list.seen.undirected(&stated));
     }
     if options.first_id.is_none() && stated.konect.is_none() {
-        remarks.extend(list.seen.first_id(&stated, nodes, &arcs));
+        remarks.extend(counted.and_then(|nodes| list.seen.first_id(&stated, nodes, &arcs)));
     }
-    remarks.extend(list.seen.first_line());
+    remarks.extend(list.seen.first_line(&stated));
     remarks.extend(list.seen.line_numbers());
     remarks.into_iter().for_each(|remark| progress.note(&remark.on(&path)));
 

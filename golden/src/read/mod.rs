@@ -4,6 +4,8 @@
 //! is there and what would be accepted; memory grows with what a file holds and not with what it says it holds.
 
 mod columns;
+mod csv;
+mod delimiter;
 mod edge_list;
 mod error;
 mod folder;
@@ -21,12 +23,13 @@ mod text;
 use std::path::Path;
 
 pub use columns::{Column, Columns, ColumnsError, Doubt};
+pub use delimiter::{Delimiter, is_value};
 pub use error::{Problem, ReadError, excerpt};
 pub use folder::array_files;
 pub use npy::Npy;
 pub use npz::Npz;
 pub use source::Source;
-pub use table::{Delimiter, Layout, Record, Table, is_value};
+pub use table::{Layout, Record, Table};
 pub use text::{Lines, fields, is_number};
 
 use crate::{format::Format, graph::CscGraph, id::ID_MAX, progress::Progress};

@@ -13,10 +13,8 @@ pub(super) struct Plan {
     pub(super) ends: [usize; 2],
     /// The others have no names and were not settled: they hold values, such as weights.
     pub(super) values: bool,
-    /// The first column may be something else than the source.
-    pub(super) first_in_doubt: bool,
-    /// The first record may be something else than an arc.
-    pub(super) unnamed: bool,
+    /// Nothing says that the first column is the source, and the first record an arc.
+    pub(super) in_doubt: bool,
     /// The column that says whether an edge has a direction, and what it says if not.
     pub(super) direction: Option<Direction>,
     /// The column that says which of several graphs an arc is of.
@@ -51,9 +49,9 @@ impl Direction {
 }
 
 impl Plan {
-    /// Decides by what is asked for, by the names of the columns, or else by their order. Names in the first record are taken
-    /// from the table.
-    pub(super) fn of(table: &mut Table, asked: Option<&Columns>) -> Result<Self, ReadError> {
+    /// Decides by what is asked for, by the names of the columns, or else by their order, which `konect`'s files settle. Names
+    /// in the first record are taken from the table.
+    pub(super) fn of(table: &mut Table, asked: Option<&Columns>, konect: bool) -> Result<Self, ReadError> {
         let columns = table.columns();
         let Some(first) = table.first() else { return Ok(Self::new(None, [0, 1], None)) };
         let line = first.line();
@@ -61,6 +59,8 @@ impl Plan {
             let found = excerpt(first.text());
             return Err(table.error(Problem::OneColumn { line, found }));
         }
+        // networkx writes the attributes of an edge as a dictionary.
+        let attributes = columns == 3 && first.field(2).starts_with('{');
         let fields: Vec<String> = first.fields().map(str::to_owned).collect();
         let is_named = |names: &[String]| {
             let has =
@@ -86,15 +86,15 @@ impl Plan {
             if ends[0] == ends[1] {
                 return Err(table.error(Problem::SameColumn { column: ends[0] + 1 }));
             }
-            return Ok(Self { values: false, first_in_doubt: false, ..Self::new(names.as_deref(), ends, None) });
+            return Ok(Self { values: false, in_doubt: false, graph: None, ..Self::new(names.as_deref(), ends, None) });
         }
         let Some(names) = names else {
-            let remark = (columns > 2).then(|| Remark::Columns {
+            let remark = (columns > 2 && !attributes).then(|| Remark::Columns {
                 used: [1, 2].map(|number| UsedColumn { number, name: None }),
-                known: false,
+                known: konect,
                 passed_over: (3..=columns).map(|number| number.to_string()).collect(),
             });
-            return Ok(Self::new(None, [0, 1], remark));
+            return Ok(Self { in_doubt: !konect, ..Self::new(None, [0, 1], remark) });
         };
         let (ends, known) = match known(&names) {
             Ok(ends) => (ends, true),
@@ -116,8 +116,7 @@ impl Plan {
         Self {
             ends,
             values: names.is_none(),
-            first_in_doubt: names.is_none(),
-            unnamed: names.is_none(),
+            in_doubt: names.is_none(),
             direction: names.and_then(Direction::of),
             graph: names.and_then(|names| names.iter().position(graph)),
             remark,

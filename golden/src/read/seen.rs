@@ -5,6 +5,7 @@ use super::{
     plan::{Direction, Plan},
     stated::Stated,
     table::Record,
+    text::whole,
 };
 use crate::{id::NodeId, note::Remark};
 
@@ -51,15 +52,17 @@ impl Seen {
     #[inline]
     pub(super) fn record(&mut self, record: &Record, ids: [u32; 2], plan: &Plan) -> Result<(), Problem> {
         if self.records == 0 {
-            if plan.unnamed {
+            if plan.in_doubt {
                 self.first = Some(First { line: record.line(), text: excerpt(record.text()), ids });
             }
-            self.counting = (plan.first_in_doubt && record.len() > 2 && ids[0] <= 1).then_some(ids[0]);
+            self.counting = (plan.in_doubt && record.len() > 2 && ids[0] <= 1).then_some(ids[0]);
         } else {
             self.largest_behind = self.largest_behind.max(ids[0]).max(ids[1]);
-            if self.counting.is_some_and(|first| u64::from(first) + self.records != u64::from(ids[0])) {
-                self.counting = None;
-            }
+        }
+        if let Some(first) = self.counting {
+            let counts = u64::from(first) + self.records == u64::from(ids[0]);
+            // The third column would be the destination.
+            self.counting = self.counting.filter(|_| counts && whole(record.field(2)).is_some());
         }
         self.records += 1;
         self.smallest = self.smallest.min(ids[0]).min(ids[1]);
@@ -81,29 +84,33 @@ impl Seen {
         Err(Problem::SeveralGraphs { line, found: excerpt(found), first: *first, graph: excerpt(graph) })
     }
 
-    /// Whether the file states other counts than it has. Some count as nodes those with edges only.
+    /// Whether the file states other counts than it has; `nodes` is none if their number was asked for. Some files count as
+    /// nodes those with edges only.
     pub(super) fn counts(
         &self,
         stated: &Stated,
         halves: Option<[u32; 2]>,
-        nodes: u32,
+        nodes: Option<u32>,
         arcs: &[(NodeId, NodeId)],
     ) -> Option<Remark> {
-        let same_edges = stated.edges.is_none_or(|edges| edges == self.records);
-        let total = stated.nodes.map(|nodes| nodes.saturating_add(stated.right.unwrap_or(0)));
-        let same = |total: u64| match halves {
-            Some([left, right]) => total == u64::from(left) + u64::from(right),
-            None => total == u64::from(nodes) || total == used_nodes(nodes, arcs),
-        };
-        if same_edges && total.is_none_or(same) {
+        let stated_nodes = stated.nodes.zip(nodes).map(|(of_left, nodes)| {
+            let total = of_left.saturating_add(stated.right.unwrap_or(0));
+            let same = match halves {
+                Some([left, right]) => total == u64::from(left) + u64::from(right),
+                None => total == u64::from(nodes) || total == used_nodes(nodes, arcs),
+            };
+            (total, nodes.into(), same)
+        });
+        let stated_edges = stated.edges.map(|edges| (edges, self.records, edges == self.records));
+        let counts = [(stated_nodes, "nodes"), (stated_edges, "edges")];
+        let counts = counts.into_iter().filter_map(|(count, what)| Some((count?, what)));
+        if counts.clone().all(|((.., same), _)| same) {
             return None;
         }
-        let counts = |nodes: Option<u64>, edges: Option<u64>| {
-            let part = |count: Option<u64>, what: &str| count.map(|count| format!("{count} {what}"));
-            [part(nodes, "nodes"), part(edges, "edges")].into_iter().flatten().collect::<Vec<_>>().join(" and ")
+        let list = |pick: fn((u64, u64, bool)) -> u64| {
+            counts.clone().map(|(count, what)| format!("{} {what}", pick(count))).collect::<Vec<_>>().join(" and ")
         };
-        let found = counts(total.map(|_| nodes.into()), stated.edges.map(|_| self.records));
-        Some(Remark::Counts { stated: counts(total, stated.edges), found })
+        Some(Remark::Counts { stated: list(|count| count.0), found: list(|count| count.1) })
     }
 
     /// Whether the file says that its edges, or some of them, have no direction.
@@ -123,8 +130,8 @@ impl Seen {
     }
 
     /// Whether the first line may be no arc, but the number of nodes and of the edges that follow.
-    pub(super) fn first_line(&self) -> Option<Remark> {
-        let First { line, text, ids: [nodes, edges] } = self.first.as_ref()?;
+    pub(super) fn first_line(&self, stated: &Stated) -> Option<Remark> {
+        let First { line, text, ids: [nodes, edges] } = self.first.as_ref().filter(|_| stated.edges.is_none())?;
         let (rest, largest) = (self.records - 1, self.largest_behind);
         let counts = rest > 0 && u64::from(*edges) == rest && (*nodes == largest || *nodes == largest + 1);
         counts.then(|| Remark::FirstLine { line: *line, text: text.clone() })

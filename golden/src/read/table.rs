@@ -7,13 +7,14 @@
 
 use std::ops::Range;
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use super::{
+    csv::Csv,
+    delimiter::{Delimiter, is_value, split_quoted_blanks},
     error::{Problem, ReadError},
     source::Source,
-    text::{Lines, is_number},
+    text::Lines,
 };
 use crate::progress::Progress;
 
@@ -30,15 +31,6 @@ pub struct Layout {
     pub empty_lines: bool,
 }
 
-/// What separates the fields of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delimiter {
-    /// Spaces and tabs, as many as there are.
-    Blanks,
-    /// This byte.
-    Byte(u8),
-}
-
 /// Comments that are kept: those that say something stand at the start, and are short.
 const COMMENTS_KEPT: usize = 64;
 
@@ -48,6 +40,7 @@ pub struct Table<'a> {
     layout: Layout,
     comments: Vec<String>,
     delimiter: Delimiter,
+    csv: Option<Csv>,
     record: Buffers,
     /// The first record has been read, but not given out.
     pending: bool,
@@ -69,6 +62,7 @@ struct Buffers {
 }
 
 /// A record in which not every delimiter separates fields.
+#[derive(Default)]
 struct Quoted {
     /// Its (first) line as it stands in the file.
     line: String,
@@ -141,6 +135,7 @@ impl<'a> Table<'a> {
             layout,
             comments: Vec::new(),
             delimiter: Delimiter::Blanks,
+            csv: None,
             record: Buffers::default(),
             pending: false,
             first: None,
@@ -148,6 +143,9 @@ impl<'a> Table<'a> {
         };
         if let Some(line) = table.next_line()? {
             table.delimiter = Delimiter::of(table.lines.bytes(line.clone()));
+            if let Delimiter::Byte(byte) = table.delimiter {
+                table.csv = Some(Csv::new(byte));
+            }
             table.split(line)?;
             table.first = Some((table.record.line, table.record.fields.len()));
             // What it shows later has been checked here.
@@ -201,16 +199,15 @@ impl<'a> Table<'a> {
             let Some(line) = self.next_line()? else { return Ok(None) };
             self.split(line)?;
             let (first, columns) = *self.first.get_or_insert((self.record.line, self.record.fields.len()));
-            let fields = &mut self.record.fields;
             // A delimiter at the end of a line that the first line does not have.
-            if fields.len() == columns + 1
-                && fields.last().is_some_and(|last| last.is_empty())
-                && self.delimiter != Delimiter::Blanks
+            if self.delimiter != Delimiter::Blanks
+                && self.record.fields.len() == columns + 1
+                && self.record()?.field(columns).is_empty()
             {
-                fields.pop();
+                self.record.fields.pop();
             }
-            if fields.len() != columns {
-                let (line, found) = (self.record.line, fields.len());
+            let (line, found) = (self.record.line, self.record.fields.len());
+            if found != columns {
                 return Err(self.error(Problem::Ragged { line, found, first, columns }));
             }
         }
@@ -232,13 +229,12 @@ impl<'a> Table<'a> {
 
     fn record(&self) -> Result<Record<'_>, ReadError> {
         let Buffers { line, text, fields, quoted } = &self.record;
-        let (whole, text) = match quoted {
-            Some(quoted) => (&*quoted.line, &*quoted.text),
-            None => {
-                let text = std::str::from_utf8(self.lines.bytes(text.clone()));
-                let text = text.map_err(|_| self.error(Problem::NotText { line: *line }))?;
-                (text, text)
-            }
+        let (whole, text) = if let Some(quoted) = quoted {
+            (&*quoted.line, &*quoted.text)
+        } else {
+            let text = std::str::from_utf8(self.lines.bytes(text.clone()));
+            let text = text.map_err(|_| self.error(Problem::NotText { line: *line }))?;
+            (text, text)
         };
         Ok(Record { line: *line, whole, text, fields })
     }
@@ -270,12 +266,12 @@ impl<'a> Table<'a> {
     /// Makes `line`, and those that belong to it, the record.
     fn split(&mut self, line: Range<usize>) -> Result<(), ReadError> {
         self.record.line = self.lines.number();
-        self.record.quoted = None;
         self.record.fields.clear();
         let bytes = self.lines.bytes(line.clone());
         if memchr(b'"', bytes).is_some() || bytes.trim_ascii_end().ends_with(b"}") {
             return self.split_quoted(line);
         }
+        self.record.quoted = None;
         self.delimiter.split(bytes, &mut self.record.fields);
         self.record.text = line;
         Ok(())
@@ -284,35 +280,29 @@ impl<'a> Table<'a> {
     /// The same for a line that has quotes, or a Python dictionary at its end as networkx writes it: that is one field.
     fn split_quoted(&mut self, line: Range<usize>) -> Result<(), ReadError> {
         let number = self.record.line;
-        let whole = self.lines.text(line)?.to_owned();
+        let Quoted { line: mut whole, mut text } = self.record.quoted.take().unwrap_or_default();
+        whole.clear();
+        text.clear();
+        whole.push_str(self.lines.text(line)?);
         let (body, dictionary) = whole.split_at(self.delimiter.dictionary(&whole));
-        let mut text = String::with_capacity(whole.len());
-        match self.delimiter {
-            Delimiter::Blanks => {
-                if !split_quoted_blanks(body, &mut text, &mut self.record.fields) {
-                    return Err(self.error(Problem::OpenQuote { line: number }));
-                }
-            }
-            Delimiter::Byte(byte) => {
-                let mut csv = Csv::new(byte);
-                let mut closed = csv.line(body.as_bytes());
-                while !closed {
-                    if !dictionary.is_empty() {
-                        return Err(self.error(Problem::OpenQuote { line: number }));
-                    }
-                    let Some(line) = self.lines.advance()? else {
-                        return Err(self.error(Problem::OpenQuote { line: number }));
-                    };
-                    closed = csv.line(self.lines.bytes(line));
-                    if csv.length > self.layout.limit {
-                        return Err(self.error(Problem::OpenQuote { line: number }));
-                    }
-                }
-                let parts = csv.finish().ok_or_else(|| self.error(Problem::NotText { line: number }))?;
-                (text, self.record.fields) = parts;
-            }
-        }
         let fields = &mut self.record.fields;
+        let closed = if let Some(csv) = &mut self.csv {
+            csv.start();
+            let mut closed = csv.line(body.as_bytes());
+            while !closed && dictionary.is_empty() && csv.length <= self.layout.limit {
+                let Some(line) = self.lines.advance()? else { break };
+                closed = csv.line(self.lines.bytes(line));
+            }
+            if !csv.fields(&mut text, fields) {
+                return Err(self.error(Problem::NotText { line: number }));
+            }
+            closed
+        } else {
+            split_quoted_blanks(body, &mut text, fields)
+        };
+        if !closed {
+            return Err(self.error(Problem::OpenQuote { line: number }));
+        }
         if !dictionary.is_empty() {
             // Behind a delimiter there is an empty field, in whose place it stands.
             if self.delimiter != Delimiter::Blanks {
@@ -326,163 +316,6 @@ impl<'a> Table<'a> {
     }
 }
 
-impl Delimiter {
-    /// That of a file whose first record is (or starts with) this line.
-    fn of(line: &[u8]) -> Self {
-        let bare = outside_quotes(line);
-        let bare = bare.trim_ascii();
-        let has = |byte| memchr(byte, bare).is_some();
-        // Of a line such as `0;1;0,5` or `0\tSmith, J.` the comma is part of a field, of `0,1,a;b` the semicolon.
-        let comma_first = |byte| bare.split(|found| *found == byte).next().is_some_and(|field| field.contains(&b','));
-        if has(b'\t') && !comma_first(b'\t') {
-            // Numbers have no blanks in them: tabs and spaces mix freely then, and no field is empty.
-            let numbers =
-                bare.split(|byte| matches!(byte, b' ' | b'\t')).all(|field| field.is_empty() || is_value_of(field));
-            return if numbers { Self::Blanks } else { Self::Byte(b'\t') };
-        }
-        [b';', b'|']
-            .into_iter()
-            .find(|byte| has(*byte) && !comma_first(*byte))
-            .map_or_else(|| if has(b',') { Self::Byte(b',') } else { Self::Blanks }, Self::Byte)
-    }
-
-    /// Appends where the fields of a line without quotes are.
-    #[inline]
-    fn split(self, line: &[u8], fields: &mut Vec<Range<usize>>) {
-        let mut start = 0;
-        match self {
-            Self::Byte(byte) => {
-                for end in memchr_iter(byte, line) {
-                    fields.push(start..end);
-                    start = end + 1;
-                }
-                fields.push(start..line.len());
-            }
-            Self::Blanks => {
-                for (at, byte) in line.iter().enumerate() {
-                    if matches!(byte, b' ' | b'\t') {
-                        if start < at {
-                            fields.push(start..at);
-                        }
-                        start = at + 1;
-                    }
-                }
-                if start < line.len() {
-                    fields.push(start..line.len());
-                }
-            }
-        }
-    }
-
-    /// Where the Python dictionary starts that is the last field of a line; its length if there is none.
-    fn dictionary(self, line: &str) -> usize {
-        if !line.trim_end().ends_with('}') {
-            return line.len();
-        }
-        let separates = |byte: u8| match self {
-            Self::Blanks => matches!(byte, b' ' | b'\t'),
-            Self::Byte(delimiter) => byte == delimiter || byte == b' ',
-        };
-        let bytes = line.as_bytes();
-        let starts = |&at: &usize| at > 0 && separates(bytes[at - 1]);
-        memchr_iter(b'{', bytes).find(starts).unwrap_or(line.len())
-    }
-}
-
-/// Splits a line between blanks that has quotes; whether they are closed. The fields are appended to `text`, unquoted.
-fn split_quoted_blanks(line: &str, text: &mut String, fields: &mut Vec<Range<usize>>) -> bool {
-    let mut rest = line.trim_matches([' ', '\t']);
-    while !rest.is_empty() {
-        let start = text.len();
-        if let Some(quoted) = rest.strip_prefix('"') {
-            rest = quoted;
-            loop {
-                let Some((part, after)) = rest.split_once('"') else { return false };
-                text.push_str(part);
-                rest = after;
-                // Two are one that is meant.
-                let Some(after) = rest.strip_prefix('"') else { break };
-                text.push('"');
-                rest = after;
-            }
-            fields.push(start..text.len());
-        } else {
-            let end = rest.find([' ', '\t']).unwrap_or(rest.len());
-            text.push_str(&rest[..end]);
-            fields.push(start..text.len());
-            rest = &rest[end..];
-        }
-        rest = rest.trim_start_matches([' ', '\t']);
-    }
-    true
-}
-
-/// One record of CSV, line by line.
-struct Csv {
-    reader: Reader,
-    /// Bytes of its lines.
-    length: usize,
-    text: Vec<u8>,
-    written: usize,
-    ends: Vec<usize>,
-    ended: usize,
-}
-
-impl Csv {
-    fn new(delimiter: u8) -> Self {
-        let reader = ReaderBuilder::new().delimiter(delimiter).build();
-        Self { reader, length: 0, text: Vec::new(), written: 0, ends: Vec::new(), ended: 0 }
-    }
-
-    /// Goes on with a line of it; whether it was the last.
-    fn line(&mut self, line: &[u8]) -> bool {
-        self.length += line.len() + 1;
-        // Unquoted it is never longer, and has no more fields than bytes.
-        self.text.resize(self.length, 0);
-        self.ends.resize(self.length + 1, 0);
-        let end_of_line: &[u8] = b"\n";
-        [line, end_of_line].into_iter().any(|input| {
-            let (text, ends) = (&mut self.text[self.written..], &mut self.ends[self.ended..]);
-            // There is room for all of it, so all of the input is read.
-            let (result, _, written, ended) = self.reader.read_record(input, text, ends);
-            self.written += written;
-            self.ended += ended;
-            matches!(result, ReadRecordResult::Record)
-        })
-    }
-
-    /// The fields, unquoted, and where they are in the text.
-    fn finish(mut self) -> Option<(String, Vec<Range<usize>>)> {
-        self.text.truncate(self.written);
-        let mut start = 0;
-        let fields = self.ends[..self.ended].iter().map(|&end| std::mem::replace(&mut start, end)..end).collect();
-        Some((String::from_utf8(self.text).ok()?, fields))
-    }
-}
-
-/// What of a line stands outside double quotes.
-fn outside_quotes(line: &[u8]) -> Vec<u8> {
-    let mut quoted = false;
-    let outside = line.iter().filter(|byte| {
-        quoted ^= **byte == b'"';
-        !quoted && **byte != b'"'
-    });
-    outside.copied().collect()
-}
-
-/// Whether a field is a value and not a name: a number, `nan`, `inf`, true or false, or a Python dictionary.
-pub fn is_value(field: &str) -> bool {
-    is_number(field)
-        || field.parse::<f64>().is_ok()
-        || field.eq_ignore_ascii_case("true")
-        || field.eq_ignore_ascii_case("false")
-        || field.starts_with('{') && field.ends_with('}')
-}
-
-fn is_value_of(field: &[u8]) -> bool {
-    std::str::from_utf8(field).is_ok_and(is_value)
-}
-
 #[cfg(test)]
 #[cfg(not(miri))] // files
 mod tests {
@@ -492,7 +325,7 @@ mod tests {
 
     const LAYOUT: Layout = Layout { limit: 1 << 16, comments: true, empty_lines: true };
 
-    fn open<'a>(text: &'a [u8], layout: Layout) -> Result<Table<'a>, ReadError> {
+    fn open(text: &[u8], layout: Layout) -> Result<Table<'_>, ReadError> {
         Table::open(Source::member(text, PathBuf::from("t")), layout, &Silent)
     }
 
@@ -530,7 +363,7 @@ mod tests {
             ("0 1 {}\n2 3 {'weight': 1.0, 'x': {}}\n", "0|1|{} 2|3|{'weight': 1.0, 'x': {}}"),
             ("0,1,{'a': 1, 'b': \"it's\"}\n2,3,{}\n", "0|1|{'a': 1, 'b': \"it's\"} 2|3|{}"),
             ("0,1,\n2,3,\n", "0|1| 2|3|"),
-            ("0,1\n2,3,\n", "0|1 2|3"),
+            ("0,1\n2,3, \n", "0|1 2|3"),
         ] {
             let found: Vec<_> = records(text).into_iter().map(|(_, fields)| fields).collect();
             assert_eq!(found.join(" "), expected, "{text:?}");
@@ -539,8 +372,8 @@ mod tests {
 
     #[test]
     fn quotes_hold_delimiters_and_ends_of_lines() {
-        let text = "\"0\",\"1\",\"a \"\"b\"\", c\"\n2,3,\"two\nlines\"\n4,5,six\n";
-        let expected = [(1, "0|1|a \"b\", c"), (2, "2|3|two\nlines"), (4, "4|5|six")];
+        let text = "\"0\",\"1\",\"a \"\"b\"\", c\"\n2,3,\"three\n\nlines\"\n4,5,six\n\"\",\"7\",8\n";
+        let expected = [(1, "0|1|a \"b\", c"), (2, "2|3|three\n\nlines"), (5, "4|5|six"), (6, "|7|8")];
         assert_eq!(records(text), expected.map(|(line, fields)| (line, fields.to_owned())));
         let blanks = "\"source\" \"target\" \"\"\n\"a b\" 1 \"x\"\"y\"\n";
         assert_eq!(records(blanks).into_iter().map(|r| r.1).collect::<Vec<_>>(), ["source|target|", "a b|1|x\"y"]);

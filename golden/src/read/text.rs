@@ -206,6 +206,7 @@ pub(super) fn id(
 }
 
 /// The whole number that `field` is: in digits, or as `numpy.savetxt` and float columns of pandas have it (`1.000e+00`).
+#[expect(clippy::cast_sign_loss, reason = "numbers with a sign are none")]
 pub(super) fn whole(field: &str) -> Option<u32> {
     if let Ok(id) = field.parse() {
         return Some(id);
@@ -214,8 +215,7 @@ pub(super) fn whole(field: &str) -> Option<u32> {
         return None;
     }
     let value: f64 = field.parse().ok()?;
-    // Beyond the largest it becomes the largest, which is no id.
-    (value.fract() == 0.0).then_some(value as u32)
+    (value.fract() == 0.0 && value <= u32::MAX.into()).then_some(value as u32)
 }
 
 /// Refuses far more nodes than edges: a stray id in a small file would take gigabytes for nodes that no one meant. `place`

@@ -233,6 +233,14 @@ fn what_a_file_says_of_itself_is_said() {
         said("% asym unweighted\n% 3 2 2\n1 2\n"),
         ["a.txt: its header states 2 nodes and 3 edges, but there are 2 nodes and 1 edges"]
     );
+    let wide = ReadOptions { nodes: Some(9), ..PLAIN };
+    assert!(
+        notes("a.txt", "# Nodes: 3 Edges: 1\n1 2\n", &wide).is_empty() && notes("a.txt", "1 2\n", &wide).is_empty()
+    );
+    assert_eq!(
+        notes("a.txt", "# Nodes: 3 Edges: 2\n0 1\n", &wide),
+        ["a.txt: its header states 2 edges, but there are 1 edges"]
+    );
     assert_eq!(arcs("a.txt", "# Nodes: 5 Edges: 0\n"), (5, vec![]));
     assert_eq!(arcs("a.txt", "# Nodes: 0 Edges: 0\n"), (0, vec![]));
 
@@ -248,6 +256,7 @@ fn what_a_file_says_of_itself_is_said() {
     );
     let counting = |text: &str| said(text).into_iter().any(|note| note.contains("counts the lines"));
     assert!(counting("0 5 3\n1 7 2\n2 0 1\n") && counting("1 5 3\n2 7 2\n"));
+    assert!(!counting("0 5 0.5\n1 7 2\n") && said("0 1 {}\n1 2 {'weight': 1.0}\n").is_empty());
     assert!(!counting("0 5 3\n2 7 2\n") && !counting("0 1\n1 2\n2 3\n") && !counting("2 5 1\n3 5 1\n"));
 
     let graphs = "graph_id,src_id,dst_id\n0,0,1\n0,1,2\n1,0,1\n";
@@ -256,6 +265,13 @@ fn what_a_file_says_of_itself_is_said() {
         r#"a.csv: line 4 is of graph "1", line 2 of graph "0"; a file of one graph is accepted"#
     );
     assert_eq!(arcs("a.csv", &graphs.replace("1,0,1\n", "0,2,0\n")).1.len(), 3);
+    // All of them as one, if their columns are named outright.
+    let columns = ReadOptions { columns: Some("src_id,dst_id".parse().unwrap()), ..PLAIN };
+    assert_eq!(arcs_with("a.csv", graphs, &columns).1.len(), 3);
+    assert_eq!(
+        said("% asym positive\n% 2 3 3\n1 2 5 77\n2 3 5 78\n"),
+        ["a.txt: columns used: 1, 2; passed over: 3, 4"]
+    );
 }
 
 #[test]
