@@ -19,7 +19,8 @@ fn import_and_info() {
     let files = Files::new([("e.csv", b"0,1\n0,1\n2,2\n".to_vec()), ("l.csv", b"0\n4\nnan\n4\n".to_vec())]);
     let import = "dataset import e.csv --out set --labels l.csv --symmetrise";
     let summary = "set: 4 nodes, 3 edges, 0 features, 5 classes, split 0 / 0 / 0\n";
-    assert_eq!(trisage(&files, import), (0, summary.to_owned(), String::new()));
+    let note = "note: e.csv: it names 3 nodes, the files beside it have 4; the last have no edges\n";
+    assert_eq!(trisage(&files, import), (0, summary.to_owned(), note.to_owned()));
     let exists = "error: set: this folder that is not empty is there already; give another name, or ask for it to be \
                   overwritten with --overwrite\n";
     assert_eq!(trisage(&files, import), (2, String::new(), exists.to_owned()));

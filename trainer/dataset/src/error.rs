@@ -350,6 +350,14 @@ pub enum Problem {
         /// The names that are known.
         names: &'static str,
     },
+    /// A first line that counts columns, or has the features of the first node.
+    #[error(
+        "line 1 is {found:?}: it may number the columns, or be the features of the first node; say with --header yes or no whether it names columns"
+    )]
+    Numbered {
+        /// The line, or how it starts.
+        found: String,
+    },
     /// A column of node ids that is not the first.
     #[error("column {column} is named as one of node ids; accepted is the first column")]
     Misplaced {

@@ -92,6 +92,13 @@ pub(crate) fn run(command: &DatasetCommand) -> Result<(), CliError> {
             let imported = import::import(&args.source, &args.out, &args.options()?, &progress)?;
             drop(progress);
             say_unread(&args.source, &imported.unread);
+            if imported.added > 0 {
+                let (from, named) = (args.source.display(), imported.nodes - imported.added);
+                let (named, nodes) = (count(named as u64), count(imported.nodes as u64));
+                say(&format!(
+                    "note: {from}: it names {named} nodes, the files beside it have {nodes}; the last have no edges"
+                ));
+            }
             if imported.is_bare() {
                 let (from, to) = (args.source.display(), args.out.display());
                 say(&format!("note: {from}: there are no features, no labels and no split; {to} is a graph alone"));

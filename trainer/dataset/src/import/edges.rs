@@ -33,6 +33,7 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
     let graph = read_graph(job, &beside)?;
     let stated = options.reading.nodes.is_some() || !is_list(job);
     let nodes = number(job, graph.nodes(), stated, &mut beside)?;
+    let added = nodes - graph.nodes();
     let graph = graph.padded(nodes).map_err(|error| ReadProblem::Graph(error).at(job.path))?;
     let counts = job.graph(graph, true)?;
 
@@ -68,7 +69,8 @@ pub(super) fn import(job: &Job) -> Result<Imported, DatasetError> {
         }
         None => Splits::default(),
     };
-    job.finish(counts, columns, (&labels, classes), &splits, unread.without(&taken))
+    let imported = job.finish(counts, columns, (&labels, classes), &splits, unread.without(&taken))?;
+    Ok(Imported { added, ..imported })
 }
 
 /// Writes the features that an array has; how many columns there are.
@@ -142,6 +144,8 @@ fn number(job: &Job, named: usize, stated: bool, beside: &mut [Beside]) -> Resul
     let known = if stated { Some(named) } else { certain.map(|rows| rows.max(named)) };
     for file in beside.iter_mut() {
         if let Content::Text(table) = &file.content {
+            // A line for each node that the graph names: no other number is in sight.
+            let known = known.or_else(|| (table.lines() == named).then_some(named));
             file.rows = Some(table.count(table.rows(known)?));
         }
     }

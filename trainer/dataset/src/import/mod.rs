@@ -188,6 +188,8 @@ pub struct Imported {
     pub classes: usize,
     /// Nodes in the split: to train with, to choose a model by, to judge it by.
     pub splits: [usize; 3],
+    /// Nodes at the end that the file of the graph does not name, but files beside it do: they have no edges.
+    pub added: usize,
     /// What may hold an array, but was not read.
     pub unread: Unread,
 }
@@ -288,6 +290,6 @@ impl Job<'_> {
         }
         self.writer.splits(splits)?;
         let splits = [&splits.train, &splits.valid, &splits.test].map(Vec::len);
-        Ok(Imported { nodes, edges, columns, classes, splits, unread })
+        Ok(Imported { nodes, edges, columns, classes, splits, added: 0, unread })
     }
 }

@@ -10,7 +10,8 @@ use crate::{names, names::Role};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
     /// A first line names the columns if it has names that are known, or, of features, several words that differ; or if it
-    /// has words and is one more than there are nodes, where their number is known. Words that are anything else are refused.
+    /// has words, or counts the columns, and is one more than there are nodes, where their number is known. What remains
+    /// unclear is refused.
     #[default]
     Auto,
     /// They name the columns, whatever they are.
@@ -101,6 +102,8 @@ pub(super) struct First {
     pub(super) words: bool,
     /// Whether they are certainly names.
     pub(super) names: bool,
+    /// Whether they count from 0, as `pandas` numbers columns without names.
+    pub(super) counting: bool,
     /// Whether the first of several is the name of a column of nodes, or empty, as `pandas` leaves it.
     pub(super) nodes: bool,
     /// The place of another cell with such a name.
@@ -116,6 +119,9 @@ impl First {
     fn of_cells(kind: Kind, cells: &[&str]) -> Self {
         let nodes = matches!(cells, [first, _, ..] if first.is_empty() || is_node(first));
         let values = &cells[usize::from(nodes)..];
+        let counting = kind == Kind::Features
+            && values.len() > 1
+            && values.iter().zip(0..).all(|(cell, place)| cell.parse() == Ok::<usize, _>(place));
         let words = !values.iter().any(|cell| is_value(cell));
         let distinct = || values.iter().collect::<HashSet<_>>().len() == values.len();
         let names = match kind {
@@ -127,7 +133,8 @@ impl First {
             Kind::Nodes | Kind::Marks => None,
         };
         let misplaced = misplaced.map(|place| place + usize::from(nodes));
-        Self { text: String::new(), columns: cells.len(), words, names: words && names, nodes, misplaced }
+        let names = words && names || counting && nodes;
+        Self { text: String::new(), columns: cells.len(), words, names, counting, nodes, misplaced }
     }
 }
 
@@ -160,7 +167,8 @@ mod tests {
             (Features, &["x"], (true, true, false)),
             (Features, &["width"], (true, false, false)),
             (Features, &["id", "a", "b"], (true, true, true)),
-            (Features, &["", "0", "1"], (false, false, true)),
+            (Features, &["", "0", "1"], (false, true, true)),
+            (Features, &["0", "1"], (false, false, false)),
             (Features, &["node", "width"], (true, true, true)),
             (Nodes, &["node"], (true, true, false)),
             (Nodes, &["train"], (true, true, false)),
@@ -171,6 +179,8 @@ mod tests {
             let First { words, names, nodes, .. } = First::of_cells(kind, cells);
             assert_eq!((words, names, nodes), expected, "{kind:?} {cells:?}");
         }
+        assert!(First::of_cells(Features, &["0", "1"]).counting && !First::of_cells(Features, &["0", "2"]).counting);
+        assert!(!First::of_cells(Labels, &["0", "1"]).counting);
         assert_eq!(First::of_cells(Features, &["a", "id"]).misplaced, Some(1));
         assert_eq!(First::of_cells(Features, &["id", "a", "index"]).misplaced, Some(2));
     }

@@ -97,20 +97,34 @@ impl<'a> Table<'a> {
 
     /// How many nodes there are lines for.
     pub(super) fn count(&self, rows: Rows) -> u64 {
-        self.lines - u64::from(rows.header && self.lines > 0)
+        self.lines - u64::from(rows.header)
     }
 
     fn header(&self, nodes: Option<u64>) -> Result<bool, Problem> {
-        match self.reading.header {
-            Header::Yes => Ok(self.lines > 0),
-            Header::No => Ok(false),
-            Header::Auto if !self.first.words || self.lines == 0 => Ok(false),
-            Header::Auto if self.first.names || nodes.is_some_and(|nodes| self.lines == nodes + 1) => Ok(true),
-            Header::Auto => {
-                let (found, values, names) = (self.first.text.clone(), self.kind.values(), self.kind.names());
-                Err(Problem::Header { found, values, names })
-            }
+        let First { words, names, counting, .. } = self.first;
+        match (self.reading.header, nodes) {
+            _ if self.lines == 0 => Ok(false),
+            (Header::Yes, _) => Ok(true),
+            (Header::No, _) => Ok(false),
+            (Header::Auto, _) if names => Ok(true),
+            (Header::Auto, Some(nodes)) if words || counting => match self.lines == nodes + 1 {
+                false if words => Err(self.unclear()),
+                header => Ok(header),
+            },
+            (Header::Auto, None) if counting => Err(Problem::Numbered { found: self.first.text.clone() }),
+            (Header::Auto, None) if words => Err(self.unclear()),
+            (Header::Auto, _) => Ok(false),
         }
+    }
+
+    /// That the first line is of words that may name columns, or may not.
+    fn unclear(&self) -> Problem {
+        Problem::Header { found: self.first.text.clone(), values: self.kind.values(), names: self.kind.names() }
+    }
+
+    /// All lines, with the one that may name columns.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
     }
 }
 

@@ -117,7 +117,7 @@ fn first_lines_of_features_and_splits() {
     }
     // A first column of nodes is named as one, or not at all.
     let numbered = "0,1,2\n1,3,4\n2,5,6\n3,7,8\n";
-    for names in ["node,a,b", "id,a,b", ",a,b"] {
+    for names in ["node,a,b", "id,a,b", ",a,b", ",0,1"] {
         assert_eq!(features(&format!("{names}\n{numbered}")), Ok(values.clone()), "{names}");
     }
     assert_eq!(
@@ -128,6 +128,23 @@ fn first_lines_of_features_and_splits() {
         features("a,id\n1,0\n1,1\n1,2\n1,3\n").unwrap_err(),
         "features.csv: column 2 is named as one of node ids; accepted is the first column"
     );
+    // Numbers of columns, as pandas writes them, or the features of node 0.
+    let counting = "0,1\n3,4\n5,6\n7,8\n";
+    let first_node = [0.0, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    assert_eq!(features(counting), Ok(first_node.to_vec()));
+    let more = format!("0,1\n{rows}");
+    assert_eq!(
+        features(&more).unwrap_err(),
+        "features.csv: line 1 is \"0,1\": it may number the columns, or be the features of the first node; say with --header yes \
+         or no whether it names columns"
+    );
+    for (header, nodes) in [(Header::Yes, 4), (Header::No, 5)] {
+        let files = files([("features.csv", &*more)]);
+        let options = Options { header, ..options(&files) };
+        assert_eq!(imported(&files.at("e.txt"), &options).unwrap().1.nodes, nodes);
+    }
+    let files_with_labels = files([("features.csv", &*more), ("labels.txt", "0\n1\n0\n1\n")]);
+    assert_eq!(imported(&files_with_labels.at("e.txt"), &options(&files_with_labels)).unwrap().1.nodes, 4);
     // Words of which the first line is not names.
     assert_eq!(
         features("red,red\n1,2\n3,4\n5,6\n").unwrap_err(),
@@ -169,6 +186,7 @@ fn first_lines_of_features_and_splits() {
 
 #[test]
 fn labels_with_a_column_of_nodes() {
+    assert_eq!(labels("0 1\n1 0\n2 1\n3 0\n", Header::Auto), Ok(vec![1, 0, 1, 0]));
     for text in ["0 2\n1 0\n2 1\n3 0\n", "node,label\n0,2\n1,0\n2,1\n3,0\n", ",class\n0,2\n1,0\n2,1\n3,0\n"] {
         assert_eq!(labels(text, Header::Auto), Ok(vec![2, 0, 1, 0]), "{text:?}");
     }
