@@ -7,7 +7,7 @@ use std::{
 
 use golden::{read::ReadError, write::WriteError};
 
-use super::{arrays::Unread, names::KNOWN};
+use super::{names::KNOWN, unread::Unread};
 use crate::memory::Gigabytes;
 
 /// What to do with what only Python reads.
