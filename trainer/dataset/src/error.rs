@@ -7,7 +7,7 @@ use std::{
 
 use golden_files::{read::ReadError, write::WriteError};
 
-use super::{arrays::Unread, names::KNOWN};
+use super::{names::KNOWN, unread::Unread};
 use golden_files::memory::{Free, Gigabytes};
 
 /// What to do with what only Python reads.

@@ -42,6 +42,7 @@ mod splits;
 pub mod stats;
 mod text;
 mod torch;
+mod unread;
 mod write;
 
 use std::{path::Path, sync::Arc};
@@ -54,11 +55,11 @@ use self::{
     names::{Piece, Role},
 };
 
-pub use arrays::Unread;
 pub use error::{DatasetError, Problem};
 pub use features::{Dense, Features, Sparse};
 pub use info::{ClassCount, DatasetInfo, FeatureInfo, SplitInfo};
 pub use labels::{CLASSES_MAX, NO_LABEL};
+pub use unread::Unread;
 
 /// A graph whose nodes have features, labels, and places in a split.
 #[derive(Clone, Debug, PartialEq)]

@@ -98,16 +98,25 @@ pub(super) struct First {
     pub(super) text: String,
     /// Its cells.
     pub(super) columns: usize,
-    /// Whether all cells are words, and none stands for a number that is missing.
-    pub(super) words: bool,
-    /// Whether they are certainly names.
-    pub(super) names: bool,
-    /// Whether they count from 0, as `pandas` numbers columns without names.
-    pub(super) counting: bool,
-    /// Whether the first of several is the name of a column of nodes, or empty, as `pandas` leaves it.
+    pub(super) look: Look,
+    /// Whether the first of several cells is the name of a column of nodes, or empty, as `pandas` leaves it.
     pub(super) nodes: bool,
     /// The place of another cell with such a name.
     pub(super) misplaced: Option<usize>,
+}
+
+/// What the cells of a first line are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Look {
+    /// There are values among them, or what stands for a value that is missing.
+    #[default]
+    Values,
+    /// They count from 0, as `pandas` numbers columns without names.
+    Counting,
+    /// They are words, which may be names.
+    Words,
+    /// They are certainly names.
+    Names,
 }
 
 impl First {
@@ -119,22 +128,29 @@ impl First {
     fn of_cells(kind: Kind, cells: &[&str]) -> Self {
         let nodes = matches!(cells, [first, _, ..] if first.is_empty() || is_node(first));
         let values = &cells[usize::from(nodes)..];
-        let counting = kind == Kind::Features
-            && values.len() > 1
-            && values.iter().zip(0..).all(|(cell, place)| cell.parse() == Ok::<usize, _>(place));
-        let words = !values.iter().any(|cell| is_value(cell));
-        let distinct = || values.iter().collect::<HashSet<_>>().len() == values.len();
-        let names = match kind {
-            Kind::Features if cells.len() > 1 => distinct(),
+        let counts = || values.iter().zip(0..).all(|(cell, place)| cell.parse() == Ok::<usize, _>(place));
+        let are_names = || match kind {
+            Kind::Features if cells.len() > 1 => values.iter().collect::<HashSet<_>>().len() == values.len(),
             _ => values.iter().all(|cell| kind.is_name(cell)),
+        };
+        let look = match () {
+            () if kind == Kind::Features && values.len() > 1 && counts() => {
+                if nodes {
+                    Look::Names
+                } else {
+                    Look::Counting
+                }
+            }
+            () if values.iter().any(|cell| is_value(cell)) => Look::Values,
+            () if are_names() => Look::Names,
+            () => Look::Words,
         };
         let misplaced = match kind {
             Kind::Features | Kind::Labels => values.iter().position(|cell| is_node(cell)),
             Kind::Nodes | Kind::Marks => None,
         };
         let misplaced = misplaced.map(|place| place + usize::from(nodes));
-        let names = words && names || counting && nodes;
-        Self { text: String::new(), columns: cells.len(), words, names, counting, nodes, misplaced }
+        Self { text: String::new(), columns: cells.len(), look, nodes, misplaced }
     }
 }
 
@@ -152,35 +168,36 @@ mod tests {
     fn first_lines() {
         use Kind::{Features, Labels, Marks, Nodes};
         let cases = [
-            // Words, certainly names, a column of nodes.
-            (Labels, &["label"][..], (true, true, false)),
-            (Labels, &["spam"], (true, false, false)),
-            (Labels, &["nan"], (false, false, false)),
-            (Labels, &["0"], (false, false, false)),
-            (Labels, &["node", "label"], (true, true, true)),
-            (Labels, &["", "class"], (true, true, true)),
-            (Labels, &["node"], (true, false, false)),
-            (Features, &["width", "height"], (true, true, false)),
-            (Features, &["red", "red"], (true, false, false)),
-            (Features, &["NA", "NA"], (false, false, false)),
-            (Features, &["a", "?"], (false, false, false)),
-            (Features, &["x"], (true, true, false)),
-            (Features, &["width"], (true, false, false)),
-            (Features, &["id", "a", "b"], (true, true, true)),
-            (Features, &["", "0", "1"], (false, true, true)),
-            (Features, &["0", "1"], (false, false, false)),
-            (Features, &["node", "width"], (true, true, true)),
-            (Nodes, &["node"], (true, true, false)),
-            (Nodes, &["train"], (true, true, false)),
-            (Nodes, &["spam"], (true, false, false)),
-            (Marks, &["train_mask"], (true, true, false)),
+            (Labels, &["label"][..], Look::Names),
+            (Labels, &["spam"], Look::Words),
+            (Labels, &["nan"], Look::Values),
+            (Labels, &["0"], Look::Values),
+            (Labels, &["0", "1"], Look::Values),
+            (Labels, &["node", "label"], Look::Names),
+            (Labels, &["", "class"], Look::Names),
+            (Labels, &["node"], Look::Words),
+            (Features, &["width", "height"], Look::Names),
+            (Features, &["red", "red"], Look::Words),
+            (Features, &["NA", "NA"], Look::Values),
+            (Features, &["a", "?"], Look::Values),
+            (Features, &["x"], Look::Names),
+            (Features, &["width"], Look::Words),
+            (Features, &["id", "a", "b"], Look::Names),
+            (Features, &["node", "width"], Look::Names),
+            (Features, &["", "0", "1"], Look::Names),
+            (Features, &["0", "1"], Look::Counting),
+            (Features, &["0", "2"], Look::Values),
+            (Nodes, &["node"], Look::Names),
+            (Nodes, &["train"], Look::Names),
+            (Nodes, &["spam"], Look::Words),
+            (Marks, &["train_mask"], Look::Names),
         ];
         for (kind, cells, expected) in cases {
-            let First { words, names, nodes, .. } = First::of_cells(kind, cells);
-            assert_eq!((words, names, nodes), expected, "{kind:?} {cells:?}");
+            assert_eq!(First::of_cells(kind, cells).look, expected, "{kind:?} {cells:?}");
         }
-        assert!(First::of_cells(Features, &["0", "1"]).counting && !First::of_cells(Features, &["0", "2"]).counting);
-        assert!(!First::of_cells(Labels, &["0", "1"]).counting);
+        let nodes = [&["node", "x"][..], &["", "x"], &["x", "y"], &["node"]]
+            .map(|cells| First::of_cells(Features, cells).nodes);
+        assert_eq!(nodes, [true, true, false, false]);
         assert_eq!(First::of_cells(Features, &["a", "id"]).misplaced, Some(1));
         assert_eq!(First::of_cells(Features, &["id", "a", "index"]).misplaced, Some(2));
     }

@@ -13,7 +13,7 @@ use golden_files::{
     read::{Layout, Record, Source, excerpt},
 };
 
-use self::header::{First, Kind};
+use self::header::{First, Kind, Look};
 pub use self::header::{Header, HeaderError};
 use super::{
     error::{DatasetError, Problem},
@@ -101,25 +101,18 @@ impl<'a> Table<'a> {
     }
 
     fn header(&self, nodes: Option<u64>) -> Result<bool, Problem> {
-        let First { words, names, counting, .. } = self.first;
-        match (self.reading.header, nodes) {
+        let is_one_more = nodes.map(|nodes| self.lines == nodes + 1);
+        match (self.reading.header, self.first.look, is_one_more) {
             _ if self.lines == 0 => Ok(false),
-            (Header::Yes, _) => Ok(true),
-            (Header::No, _) => Ok(false),
-            (Header::Auto, _) if names => Ok(true),
-            (Header::Auto, Some(nodes)) if words || counting => match self.lines == nodes + 1 {
-                false if words => Err(self.unclear()),
-                header => Ok(header),
-            },
-            (Header::Auto, None) if counting => Err(Problem::Numbered { found: self.first.text.clone() }),
-            (Header::Auto, None) if words => Err(self.unclear()),
-            (Header::Auto, _) => Ok(false),
+            (Header::Yes, ..) | (Header::Auto, Look::Names, _) | (Header::Auto, Look::Words, Some(true)) => Ok(true),
+            (Header::No, ..) | (Header::Auto, Look::Values, _) => Ok(false),
+            (Header::Auto, Look::Counting, Some(is_one_more)) => Ok(is_one_more),
+            (Header::Auto, Look::Counting, None) => Err(Problem::Numbered { found: self.first.text.clone() }),
+            (Header::Auto, Look::Words, _) => {
+                let (found, values, names) = (self.first.text.clone(), self.kind.values(), self.kind.names());
+                Err(Problem::Header { found, values, names })
+            }
         }
-    }
-
-    /// That the first line is of words that may name columns, or may not.
-    fn unclear(&self) -> Problem {
-        Problem::Header { found: self.first.text.clone(), values: self.kind.values(), names: self.kind.names() }
     }
 
     /// All lines, with the one that may name columns.

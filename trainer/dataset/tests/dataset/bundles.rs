@@ -91,7 +91,7 @@ fn everything_in_one_file() {
     assert_eq!((arcs(&dataset).len(), counts.classes), (4, 3));
     assert_eq!(
         imported(&files.at("plain.pt"), &Options::default()).unwrap_err(),
-        "plain.pt: there are no arcs of a graph in it, but x, y, num_classes; accepted is edge_index ([2, arcs]), edges ([arcs, 2]), adj_indptr with \
+        "plain.pt: there are no arcs of a graph in it, but num_classes, x, y; accepted is edge_index ([2, arcs]), edges ([arcs, 2]), adj_indptr with \
          adj_indices (by source), or indptr with indices (by destination)"
     );
 }
@@ -172,7 +172,7 @@ fn a_matrix_alone_is_no_bundle() {
     let forced = Options { source: Some(Source::Arrays), ..Options::default() };
     let found = imported(&files.at("g.npz"), &forced).unwrap_err();
     assert!(
-        found.starts_with("g.npz: there are no arcs of a graph in it, but indptr, indices, format, shape, data; "),
+        found.starts_with("g.npz: there are no arcs of a graph in it, but data, format, indices, indptr, shape; "),
         "{found}"
     );
 }

@@ -16,11 +16,15 @@ use super::{
 /// Changes a data set.
 type Change = fn(&Path);
 
+/// Where the elements of an `.npy` file begin.
+fn data(bytes: &[u8]) -> usize {
+    10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))
+}
+
 /// The elements of an array of int64 of one dimension.
 fn integers(path: &Path) -> Vec<i64> {
     let bytes = fs::read(path).unwrap();
-    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-    bytes[header..].as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()
+    bytes[data(&bytes)..].as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()
 }
 
 /// Writes an array of int64 of one dimension.
@@ -33,8 +37,7 @@ pub fn put_integers(path: &Path, elements: Vec<i64>) {
 /// Rows, columns and elements of the features.
 fn features(folder: &Path) -> ([u64; 2], Vec<f32>) {
     let bytes = fs::read(folder.join("features.npy")).unwrap();
-    let values: Vec<f32> = bytes[128..].as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-    assert_eq!(bytes[127], b'\n');
+    let values: Vec<f32> = bytes[data(&bytes)..].as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
     ([values.len() as u64 / 12, 12], values)
 }
 
