@@ -35,6 +35,17 @@ impl Delimiter {
             .map_or_else(|| if has(b',') { Self::Byte(b',') } else { Self::Blanks }, Self::Byte)
     }
 
+    /// Between what fields stand, as it reads behind their number; blanks need no mention.
+    pub(super) fn between(self) -> &'static str {
+        match self {
+            Self::Byte(b'\t') => " between tabs",
+            Self::Byte(b';') => " between semicolons",
+            Self::Byte(b'|') => " between bars",
+            Self::Byte(_) => " between commas",
+            Self::Blanks => "",
+        }
+    }
+
     /// Appends where the fields of a line without quotes are.
     #[inline]
     pub(super) fn split(self, line: &[u8], fields: &mut Vec<Range<usize>>) {

@@ -6,7 +6,7 @@
 
 use super::{
     ReadOptions,
-    delimiter::is_value,
+    delimiter::{Delimiter, is_value},
     error::{Problem, ReadError, excerpt},
     plan::Plan,
     seen::Seen,
@@ -81,7 +81,7 @@ impl List {
             let record = match table.next_record() {
                 Ok(None) => return Ok(list),
                 Ok(Some(record)) => record,
-                Err(error) => return Err(adjacency(error)),
+                Err(error) => return Err(adjacency(error, table.delimiter())),
             };
             match list.record(&record, plan, ends) {
                 Ok(()) if list.arcs.len() <= ID_MAX as usize => {}
@@ -181,10 +181,10 @@ fn values(record: &Record, ends: [usize; 2]) -> Result<(), Problem> {
 }
 
 /// Lines of different lengths in an edge list are most likely those of an adjacency list.
-fn adjacency(error: ReadError) -> ReadError {
+fn adjacency(error: ReadError, delimiter: Delimiter) -> ReadError {
     match error.problem {
         Problem::Ragged { line, found, first, columns } => {
-            Problem::Adjacency { line, found, first, columns }.at(&error.path)
+            Problem::Adjacency { line, found, first, columns, delimiter }.at(&error.path)
         }
         _ => error,
     }

@@ -5,9 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::columns::{Column, Doubt};
-use crate::{compression::Compression, format::Format, memory::Shortage, note::Setting};
 use golden::{GraphError, ID_MAX};
+
+use super::{
+    columns::{Column, Doubt},
+    delimiter::Delimiter,
+};
+use crate::{compression::Compression, format::Format, memory::Shortage, note::Setting};
 
 /// A graph that cannot be read: where, and why.
 #[derive(Debug, thiserror::Error)]
@@ -376,8 +380,10 @@ pub enum Problem {
     },
     /// Lines of different lengths in an edge list.
     #[error(
-        "line {line} has {found} columns, but line {first} has {columns}; an edge list has the same columns on every line, \
-         and adjacency lists are read in METIS's format"
+        "line {line} has {found} column{}{}, but line {first} has {columns}; an edge list has the same columns on every line, \
+         and adjacency lists are read in METIS's format",
+        if *found == 1 { "" } else { "s" },
+        delimiter.between()
     )]
     Adjacency {
         /// The line.
@@ -388,6 +394,8 @@ pub enum Problem {
         first: u64,
         /// Its columns.
         columns: usize,
+        /// What separates them.
+        delimiter: Delimiter,
     },
     /// Text in a column of an edge list that has no name.
     #[error(

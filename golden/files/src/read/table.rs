@@ -118,9 +118,12 @@ impl<'a> Record<'a> {
     ///
     /// A table of words looks like that, too: who expects one has to compare the names with those that mean something.
     pub fn is_words(&self) -> bool {
-        let named = self.fields().skip(1).all(|field| !field.is_empty() && !is_value(field));
+        // Something else, such as JSON or XML, starts with a bracket.
+        let is_word = |field: &str| !is_value(field) && !field.starts_with(['{', '[', '<']);
         let first = self.field(0);
-        named && !is_value(first) && (!first.is_empty() || self.len() > 1)
+        is_word(first)
+            && (!first.is_empty() || self.len() > 1)
+            && self.fields().skip(1).all(|field| !field.is_empty() && is_word(field))
     }
 }
 
@@ -442,7 +445,9 @@ mod tests {
         for names in ["source,target", ",source,target", "\"a\" \"b\"", "label", "a\tb c"] {
             assert!(words(names), "{names}");
         }
-        for values in ["0 1", "source,7", "a,,b", "nan", "0,1,True", "a,{}", "\"\"", "a,false", "-inf,x"] {
+        for values in
+            ["0 1", "source,7", "a,,b", "nan", "0,1,True", "a,{}", "\"\"", "a,false", "-inf,x", "{a b", "<a b", "a [1]"]
+        {
             assert!(!words(values), "{values}");
         }
         let mut table = open(b"# a comment\n%another\na,b\n0,1\n", LAYOUT).unwrap();

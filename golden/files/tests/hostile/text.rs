@@ -37,7 +37,7 @@ fn edge_lists() {
         (b"0 1\n1 two\n", place(2, "two", 2)),
         (b"alice bob\nbob carol\n", place(2, "bob", 1)),
         (b"7\n", format!(r#"line 1 is "7"; {one}"#)),
-        (b"0 1\n\n7\n", format!("line 3 has 1 columns, but line 1 has 2; {ragged}")),
+        (b"0 1\n\n7\n", format!("line 3 has 1 column, but line 1 has 2; {ragged}")),
         (b"0 1 2 3\n1 2 3\n2 3\n", format!("line 2 has 3 columns, but line 1 has 4; {ragged}")),
         (b"0 1\n1 2 3\n", format!("line 2 has 3 columns, but line 1 has 2; {ragged}")),
         (
@@ -78,6 +78,18 @@ fn edge_lists() {
     }
     assert_eq!(refusal("a.csv", b"source,target\nx,y\n"), format!("a.csv: {}", place(2, "x", 1)));
     assert_eq!(refusal("a.csv", b"source,7\n0,1\n"), format!("a.csv: {}", place(1, "source", 1)));
+    for (text, found) in [
+        ("src\tdst\n0 1\n", "1 column between tabs"),
+        ("0,1\n1 2\n", "1 column between commas"),
+        ("0;1\n1;2;3\n", "3 columns between semicolons"),
+    ] {
+        let sentence = format!("a.txt: line 2 has {found}, but line 1 has 2; {ragged}");
+        assert_eq!(refusal("a.txt", text.as_bytes()), sentence);
+    }
+    for text in ["{\"nodes\": [1]}\n", "<?xml version=\"1.0\"?>\n<graphml>\n"] {
+        let wide = ReadOptions { nodes: Some(3), ..PLAIN };
+        assert!(read_with("a.txt", text.as_bytes(), &wide).unwrap_err().contains(" where a node id belongs"), "{text}");
+    }
     assert_eq!(refusal("a.txt", b"\xff\xfe0\0 \x001\0"), "a.txt: this is UTF-16 text; save it as UTF-8");
     assert_eq!(
         refusal("a.edges", b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"),
