@@ -135,11 +135,12 @@ rtl-coverage: _verilator _rust
     @TRISAGE_COVERAGE=$PWD/target/coverage {{ verilator }} cargo test -p sim --test rtl errors
     @python3 .setup/rtl_coverage.py target/coverage hw/rtl
 
-# Check the pipeline's threads: the slot table under every schedule (loom), all of it under random ones (shuttle); and look for undefined behaviour in golden and the pipeline (Miri)
+# Check the pipeline's threads: the slot table under every schedule (loom), all of it under random ones (shuttle); and look for undefined behaviour in golden, host memory and the pipeline (Miri)
 model-check: _rust
     RUSTFLAGS='--cfg loom' cargo test --quiet --target-dir target/loom -p trainer --lib loom_checks
     RUSTFLAGS='--cfg shuttle' cargo test --quiet --target-dir target/shuttle -p trainer --test shuttle
     .setup/miri.sh test --quiet --target-dir target/miri -p golden --lib
+    .setup/miri.sh test --quiet --target-dir target/miri -p hw --lib -- memory lane
     .setup/miri.sh test --quiet --target-dir target/miri -p trainer --lib -- pipeline::slots accelerator::simulated
     .setup/miri.sh test --quiet --target-dir target/miri -p trainer --test pipeline -- flow::several races::reading_a_copy
 

@@ -362,7 +362,7 @@ mod tests {
 
     /// Ranges within a page, up to its end, over it, and over several; none is empty or goes past 3,000.
     fn ranges() -> impl Iterator<Item = Range<usize>> {
-        let places = [0, 1, 1023, 1024, 1025, 2047, 2048, 2999, 3000];
+        let places = [0, 1, 1023, 1024, 1025, 2049, 3000];
         places
             .into_iter()
             .flat_map(move |end| places.into_iter().map(move |first| first..end))
