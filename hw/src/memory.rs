@@ -362,7 +362,7 @@ mod tests {
 
     /// Ranges within a page, up to its end, over it, and over several; none is empty or goes past 3,000.
     fn ranges() -> impl Iterator<Item = Range<usize>> {
-        let places = [0, 1, 1023, 1024, 1025, 2047, 2048, 2999, 3000];
+        let places = [0, 1, 1023, 1024, 1025, 2049, 3000];
         places
             .into_iter()
             .flat_map(move |end| places.into_iter().map(move |first| first..end))
@@ -375,16 +375,17 @@ mod tests {
             for memory in both(3000) {
                 let values: Vec<i32> = (1..).take(range.len()).collect();
                 memory.write(range.start, &values);
-                let expected = |index: usize| if range.contains(&index) { (index - range.start) as i32 + 1 } else { 0 };
-                assert!((0..3000).all(|index| memory.load(index) == expected(index)), "{range:?}");
+                let mut expected = vec![0; 3000];
+                expected[range.clone()].copy_from_slice(&values);
+                assert!((0..3000).all(|index| memory.load(index) == expected[index]), "{range:?}");
                 let mut read = vec![-1; range.len()];
                 memory.read(range.start, &mut read);
                 assert_eq!(read, values, "{range:?}");
                 assert_eq!(memory.to_vec(range.clone()), values, "{range:?}");
 
                 memory.fill_range(range.clone(), -7);
-                let expected = |index: usize| if range.contains(&index) { -7 } else { 0 };
-                assert!((0..3000).all(|index| memory.load(index) == expected(index)), "{range:?}");
+                expected[range.clone()].fill(-7);
+                assert!((0..3000).all(|index| memory.load(index) == expected[index]), "{range:?}");
             }
         }
     }

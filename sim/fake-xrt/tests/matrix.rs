@@ -212,7 +212,10 @@ fn a_run_that_goes_wrong_is_told_and_what_it_uses_is_left_alone() {
     for &(fault, open) in OF_A_RUN {
         let card = card();
         card.control.inject(fault);
-        let sentence = card.everything(Deadline::after(PATIENCE)).expect_err(fault);
+        // What ends by itself is waited for, so that a slow machine says the same.
+        let ends = !matches!(fault, "hang" | "lost");
+        let deadline = if ends { Deadline::never() } else { Deadline::after(PATIENCE) };
+        let sentence = card.everything(deadline).expect_err(fault);
         assert!(!sentence.contains('\n'), "{fault}: {sentence}");
         let left = (card.control.open_handles() > 0, card.control.violations());
         assert_eq!(left, (open, 0), "{fault}: handles are open, violations; it says: {sentence}");
