@@ -101,7 +101,7 @@ fn it_is_equal_to_the_reference_and_fills_slots() {
     let batches = Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), 256, 1);
     let fanouts = request(0, 0, [], &[10, 10]).fanouts;
     let capacity = golden::Capacity::worst_case(&graph, 256, &fanouts);
-    let (transport, timeout) = (Transport::default(), Some(Duration::from_secs(600)));
+    let (transport, timeout) = (Transport::default(), Some(Duration::from_mins(10)));
     let plan = Plan { batches, fanouts, seed: 1, iterations: 6, capacity, timeout, transport };
     let report = verify::run(&device, &Arc::new(HostAccelerator::default()), &graph, &plan, &Silent).unwrap();
     assert!(report.equal(), "{report:?}");

@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use golden::{Capacity, CscGraph, Fanout, NodeId, Request, Silent, generate::GraphSpec};
+use golden::{Capacity, CscGraph, Fanout, NodeId, Request, Silent};
+use golden_files::generate::GraphSpec;
 use hw::{Deadline, OutputBuffers, SamplerDevice, Slot, Slr};
 use sim::{
     Cancel,

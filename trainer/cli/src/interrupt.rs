@@ -68,7 +68,7 @@ pub(crate) fn listen() {
     let signals = ENDING.into_iter().filter(|signal| !ignores(&status, *signal as i32));
     let signals: Vec<_> = signals.collect();
     let (tell, told) = mpsc::channel();
-    let set = SigSet::from_iter(signals.iter().copied());
+    let set = signals.iter().copied().collect::<SigSet>();
     let thread = move || {
         // Without the thread there would be nobody to do what the handlers ask for, so it comes first.
         let Ok(mut all) = Signals::new(signals.into_iter().map(|signal| signal as i32)) else { return };
@@ -183,7 +183,7 @@ pub(crate) fn settle() -> Option<i32> {
 
 /// The exit code of a process that a signal has ended, as a shell has it.
 pub(crate) fn exit_code(signal: i32) -> u8 {
-    (128 + signal) as u8
+    128 + signal.unsigned_abs() as u8
 }
 
 /// The name of a signal.

@@ -49,7 +49,7 @@ fn end(mut child: Child) -> (Option<i32>, String) {
 
 fn parts(folder: &Path) -> usize {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.ends_with(".part")).count()
+    names.filter(|name| name.contains(".part")).count()
 }
 
 #[test]

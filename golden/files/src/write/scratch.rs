@@ -234,7 +234,7 @@ fn left_behind(folder: &Path) -> Option<File> {
 
 /// Whether a file is on a file system that this machine alone writes, so that a lock tells of everybody.
 fn is_local(file: &File) -> bool {
-    /// ext2 to ext4, XFS, Btrfs, tmpfs, ramfs, overlayfs, F2FS, ZFS, bcachefs, ReiserFS, JFS, NILFS.
+    /// ext2 to ext4, XFS, Btrfs, tmpfs, ramfs, overlayfs, F2FS, ZFS, bcachefs, `ReiserFS`, JFS, NILFS.
     const LOCAL: [u64; 12] = [
         0xEF53,
         0x5846_5342,

@@ -114,7 +114,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// What is unfinished in a folder.
 fn parts(folder: &Path) -> Vec<String> {
-    names(folder).into_iter().filter(|name| name.ends_with(".part")).collect()
+    names(folder).into_iter().filter(|name| name.contains(".part")).collect()
 }
 
 /// A data set to import, whose features come from the pipe `features`.

@@ -135,7 +135,7 @@ fn while_nobody_reads_the_result() {
     ] {
         for end in ENDING {
             let (reader, mut writer) = unnamed_pipe().unwrap();
-            writer.write_all(&[0; PIPE]).unwrap();
+            writer.write_all(&vec![0; PIPE]).unwrap();
             let mut command = trisage(line);
             let mut run = if descriptor == 1 {
                 command.stdout(writer);
