@@ -49,7 +49,7 @@ impl FromStr for Fanout {
 #[error("fan-out '{0}' is not understood; give a whole number, 0 or more, or 'all' (-1) for every neighbour")]
 pub struct FanoutError(String);
 
-/// One mini-batch to sample, as contract.md's table of inputs has it.
+/// One mini-batch to sample, as the table of inputs in `golden/CONTRACT.md` has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The user's seed: the first 8 bytes of the `ChaCha8` key, little-endian; the other 24 are zero.

@@ -1,4 +1,4 @@
-//! The reference sampler: contract.md's function as one plain page. It is slow on purpose, and right.
+//! The reference sampler: the function of `golden/CONTRACT.md` as one plain page. It is slow on purpose, and right.
 
 use std::collections::HashMap;
 

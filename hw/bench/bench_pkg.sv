@@ -18,7 +18,7 @@ package bench_pkg;
   } item_words_t;
 
   function automatic item_t to_item(item_words_t words);
-    return '{kind: item_e'(words.kind[1:0]), detail: words.detail[3:0], v: words.v[30:0]};
+    return '{kind: item_e'(words.kind), detail: item_detail_t'(words.detail), v: local_t'(words.v)};
   endfunction
 
   function automatic item_words_t of_item(item_t item);

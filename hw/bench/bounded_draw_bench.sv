@@ -35,7 +35,7 @@ module bounded_draw_bench
   bounded_draw u_draw (
     .clk_i, .rst_ni,
     .start_i      (in.start[0]),
-    .n_i          (in.n[30:0]),
+    .n_i          (count_t'(in.n)),
     .word_valid_i (in.word_valid[0]),
     .word_ready_o (ready),
     .word_i       (in.word),

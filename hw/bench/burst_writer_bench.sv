@@ -44,46 +44,43 @@ module burst_writer_bench
   assign in    = in_i[$bits(in)-1:0];
   assign out_o = bench_t'(out);
 
-  logic       ready, idle, aw_valid, w_valid, b_ready;
-  axi_ax_t    aw;
-  axi_w_t     w;
-  bus_fault_t fault;
+  logic            ready, idle;
+  write_traffic_t  traffic;
+  axi_write_req_t  axi_req;
+  axi_write_resp_t axi_resp;
+
+  assign axi_resp = '{aw_ready: in.aw_ready[0], w_ready: in.w_ready[0], b_valid: in.b_valid[0],
+                      b: '{id: '0, resp: axi_resp_t'(in.b_resp)}};
+
   assign out.ready      = word_t'(ready);
   assign out.idle       = word_t'(idle);
-  assign out.aw_valid   = word_t'(aw_valid);
-  assign out.aw_addr    = aw.addr;
-  assign out.aw_len     = word_t'(aw.len);
-  assign out.aw_size    = word_t'(aw.size);
-  assign out.aw_burst   = word_t'(aw.burst);
-  assign out.w_valid    = word_t'(w_valid);
-  assign out.w_data     = w.data;
-  assign out.w_strb     = w.strb;
-  assign out.w_last     = word_t'(w.last);
-  assign out.b_ready    = word_t'(b_ready);
-  assign out.fault_seen = word_t'(fault.seen);
-  assign out.fault_resp = word_t'(fault.resp);
-  assign out.fault_addr = fault.addr;
+  assign out.aw_valid   = word_t'(axi_req.aw_valid);
+  assign out.aw_addr    = axi_req.aw.addr;
+  assign out.aw_len     = word_t'(axi_req.aw.len);
+  assign out.aw_size    = word_t'(axi_req.aw.size);
+  assign out.aw_burst   = word_t'(axi_req.aw.burst);
+  assign out.w_valid    = word_t'(axi_req.w_valid);
+  assign out.w_data     = axi_req.w.data;
+  assign out.w_strb     = axi_req.w.strb;
+  assign out.w_last     = word_t'(axi_req.w.last);
+  assign out.b_ready    = word_t'(axi_req.b_ready);
+  assign out.bursts     = traffic.bursts;
+  assign out.beats      = traffic.beats;
+  assign out.fault_seen = word_t'(traffic.fault.seen);
+  assign out.fault_resp = word_t'(traffic.fault.resp);
+  assign out.fault_addr = traffic.fault.addr;
 
   burst_writer #(.Window(4), .Stages(1)) u_writer (
     .clk_i, .rst_ni,
-    .clear_i     (in.clear[0]),
-    .count_i     (in.count[0]),
-    .req_valid_i (in.valid[0]),
-    .req_ready_o (ready),
-    .req_i       (to_write(in.line)),
-    .idle_o      (idle),
-    .bursts_o    (out.bursts),
-    .beats_o     (out.beats),
-    .fault_o     (fault),
-    .aw_valid_o  (aw_valid),
-    .aw_ready_i  (in.aw_ready[0]),
-    .aw_o        (aw),
-    .w_valid_o   (w_valid),
-    .w_ready_i   (in.w_ready[0]),
-    .w_o         (w),
-    .b_valid_i   (in.b_valid[0]),
-    .b_ready_o   (b_ready),
-    .b_i         ('{id: '0, resp: in.b_resp[1:0]})
+    .clear_i    (in.clear[0]),
+    .count_i    (in.count[0]),
+    .in_valid_i (in.valid[0]),
+    .in_ready_o (ready),
+    .in_i       (to_write(in.line)),
+    .idle_o     (idle),
+    .traffic_o  (traffic),
+    .axi_req_o  (axi_req),
+    .axi_resp_i (axi_resp)
   );
 
 endmodule

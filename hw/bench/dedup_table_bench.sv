@@ -55,7 +55,7 @@ module dedup_table_bench
     .busy_o      (busy),
     .in_valid_i  (in.valid[0]),
     .in_ready_o  (ready),
-    .in_i        ('{item: to_item(in.item), pos: in.pos[30:0], u: in.u[30:0]}),
+    .in_i        ('{item: to_item(in.item), pos: pos_t'(in.pos), u: node_t'(in.u)}),
     .out_valid_o (valid),
     .out_ready_i (in.ready[0]),
     .out_o       (resolved)

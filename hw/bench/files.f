@@ -12,4 +12,7 @@ handshake_pipe_bench.sv
 burst_arbiter_bench.sv
 burst_packer_bench.sv
 burst_writer_bench.sv
+request_check_bench.sv
+frontier_reader_bench.sv
+emitter_bench.sv
 module_bench.sv

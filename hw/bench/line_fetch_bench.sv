@@ -47,12 +47,11 @@ module line_fetch_bench
   assign in    = in_i[$bits(in)-1:0];
   assign out_o = bench_t'(out);
 
-  logic                 busy, ready, valid;
-  arc_t                 arc;
-  logic  [Channels-1:0] req_valid, req_ready, rsp_valid, rsp_ready, rsp_error;
-  addr_t                req_addr;
-  line_t [Channels-1:0] rsp_line;
-  logic  [Channels-1:0] ar_valid, r_ready, fault_seen;
+  logic                      busy, ready, valid;
+  arc_t                      arc;
+  line_req_t  [Channels-1:0] req;
+  line_resp_t [Channels-1:0] resp;
+  logic       [Channels-1:0] ar_valid, r_ready, fault_seen;
 
   assign out.busy       = word_t'(busy);
   assign out.ready      = word_t'(ready);
@@ -72,46 +71,38 @@ module line_fetch_bench
     .busy_o      (busy),
     .in_valid_i  (in.valid[0]),
     .in_ready_o  (ready),
-    .in_i        ('{item: to_item(in.item), pos: in.pos[30:0]}),
-    .req_valid_o (req_valid),
-    .req_ready_i (req_ready),
-    .req_addr_o  (req_addr),
-    .rsp_valid_i (rsp_valid),
-    .rsp_ready_o (rsp_ready),
-    .rsp_line_i  (rsp_line),
-    .rsp_error_i (rsp_error),
+    .in_i        ('{item: to_item(in.item), pos: pos_t'(in.pos)}),
+    .lines_o     (req),
+    .lines_i     (resp),
     .out_valid_o (valid),
     .out_ready_i (in.ready[0]),
     .out_o       (arc)
   );
 
   for (genvar c = 0; c < Channels; c++) begin : gen_reader
-    axi_ax_t    ar;
-    bus_fault_t fault;
+    read_traffic_t  traffic;
+    axi_read_req_t  axi_req;
+    axi_read_resp_t axi_resp;
 
-    assign out.ar_addr[c]    = ar.addr;
-    assign out.fault_addr[c] = fault.addr;
-    assign out.fault_resp[c] = word_t'(fault.resp);
-    assign fault_seen[c]     = fault.seen;
+    assign axi_resp = '{ar_ready: in.ar_ready[c], r_valid: in.r_valid[c],
+                        r: '{id: '0, resp: axi_resp_t'(in.r_resp[c]), last: 1'b1, data: in.r_line[c]}};
+
+    assign ar_valid[c]       = axi_req.ar_valid;
+    assign out.ar_addr[c]    = axi_req.ar.addr;
+    assign r_ready[c]        = axi_req.r_ready;
+    assign out.reads[c]      = traffic.reads;
+    assign out.fault_addr[c] = traffic.fault.addr;
+    assign out.fault_resp[c] = word_t'(traffic.fault.resp);
+    assign fault_seen[c]     = traffic.fault.seen;
 
     line_reader #(.Window(Window / 2), .Queue(4), .Stages(1)) u_reader (
       .clk_i, .rst_ni,
-      .clear_i     (in.clear[0]),
-      .req_valid_i (req_valid[c]),
-      .req_ready_o (req_ready[c]),
-      .req_addr_i  (req_addr),
-      .rsp_valid_o (rsp_valid[c]),
-      .rsp_ready_i (rsp_ready[c]),
-      .rsp_line_o  (rsp_line[c]),
-      .rsp_error_o (rsp_error[c]),
-      .reads_o     (out.reads[c]),
-      .fault_o     (fault),
-      .ar_valid_o  (ar_valid[c]),
-      .ar_ready_i  (in.ar_ready[c]),
-      .ar_o        (ar),
-      .r_valid_i   (in.r_valid[c]),
-      .r_ready_o   (r_ready[c]),
-      .r_i         ('{id: '0, data: in.r_line[c], resp: in.r_resp[c][1:0], last: 1'b1})
+      .clear_i    (in.clear[0]),
+      .req_i      (req[c]),
+      .resp_o     (resp[c]),
+      .traffic_o  (traffic),
+      .axi_req_o  (axi_req),
+      .axi_resp_i (axi_resp)
     );
   end
 

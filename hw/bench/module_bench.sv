@@ -1,5 +1,5 @@
 // The benches of all modules side by side, in one model that is compiled once. bench_i says which of them is out of reset and
-// whose outputs are shown; their numbers are those of tests/units/benches.rs.
+// whose outputs are shown; their numbers are the NUMBERs of the modules in tests/units/.
 module module_bench
   import trisage_pkg::*, bench_pkg::*;
 (
@@ -10,7 +10,7 @@ module module_bench
   output bench_t out_o
 );
 
-  localparam int unsigned Benches = 20;
+  localparam int unsigned Benches = 23;
   typedef logic [$clog2(Benches)-1:0] bench_no_t;
 
   bench_t             out  [Benches];
@@ -46,5 +46,8 @@ module module_bench
 
   burst_packer_bench     u_burst_packer     (.clk_i, .rst_ni(rst_n[18]), .in_i, .out_o(out[18]));
   burst_writer_bench     u_burst_writer     (.clk_i, .rst_ni(rst_n[19]), .in_i, .out_o(out[19]));
+  request_check_bench    u_request_check    (.clk_i, .rst_ni(rst_n[20]), .in_i, .out_o(out[20]));
+  frontier_reader_bench  u_frontier_reader  (.clk_i, .rst_ni(rst_n[21]), .in_i, .out_o(out[21]));
+  emitter_bench          u_emitter          (.clk_i, .rst_ni(rst_n[22]), .in_i, .out_o(out[22]));
 
 endmodule

@@ -50,7 +50,7 @@ module neighbor_sampler_bench
     .busy_o      (busy),
     .in_valid_i  (in.valid[0]),
     .in_ready_o  (ready),
-    .in_i        ('{item: to_item(in.item), start: in.start[30:0], degree: in.degree[30:0]}),
+    .in_i        ('{item: to_item(in.item), start: pos_t'(in.start), degree: count_t'(in.degree)}),
     .out_valid_o (valid),
     .out_ready_i (in.ready[0]),
     .out_o       (picked)

@@ -1,6 +1,6 @@
 // Proves: a burst_arbiter hands on the line of one source at a time, unchanged; a burst is not interrupted; and a source that
 // waits is chosen before any other is chosen twice, within as many choices as there are sources (2 and 4 sources, for ever).
-// Fails with burst_arbiter.sv: out_o       = in_i[source_q] -> out_o       = in_i[chosen]
+// Fails with burst_arbiter.sv: if (source_q == idx_t'(i)) -> if (chosen == idx_t'(i))
 // Fails with burst_arbiter.sv: out_ready_i && out_o.last -> out_ready_i
 // Fails with burst_arbiter.sv: source_q <= chosen; -> source_q <= in_valid_i[0] ? '0 : chosen;
 // Fails with burst_arbiter.sv: distance = Sources; distance >= 1; distance-- -> distance = 1; distance <= Sources; distance++

@@ -1,9 +1,9 @@
 // Proves: a line_fetch gives the edges that it took, in order, each with the source that lies at its position, or with the error
 // of its line, whether it read that line or shared it (2 channels, a window of 4; any edges, any latencies, for ever).
 // Fails with line_fetch.sv: last_valid_q <= is_data -> last_valid_q <= 1'b1
-// Fails with line_fetch.sv: rsp_line_i[order.channel] -> rsp_line_i[channel]
-// Fails with line_fetch.sv: rsp_error_i[order.channel] : held_error_q -> rsp_error_i[order.channel] : 1'b0
-// Fails with line_fetch.sv: (!order.reads || rsp_valid_i[order.channel]) -> (!order.reads || rsp_valid_i != '0)
+// Fails with line_fetch.sv: if (order.reads && order.channel == channel_t'(c)) -> if (order.reads && channel == channel_t'(c))
+// Fails with line_fetch.sv: lines_i[order.channel].error : held_error_q -> lines_i[order.channel].error : 1'b0
+// Fails with line_fetch.sv: (!order.reads || lines_i[order.channel].line_valid) -> (!order.reads || there != '0)
 module line_fetch_formal
   import trisage_pkg::*;
 (
@@ -14,29 +14,27 @@ module line_fetch_formal
   input edge_t      in_i,
   input logic       out_ready_i,
   input logic [1:0] answers_i,       // which channels answer, if they are asked
-  input logic [26:0] bad_line_i,     // whose reads are answered with an error
+  input line_no_t   bad_line_i,      // whose reads are answered with an error
   input logic       watch_i
 );
 
   localparam int unsigned Channels = 2;
   localparam int unsigned Window   = 4;
 
-  typedef logic [26:0] line_no_t;
-  typedef logic [2:0]  number_t;
-  typedef logic [1:0]  place_t;
+  typedef logic [2:0] number_t;
+  typedef logic [1:0] place_t;
 
   // Memory holds at each position the position itself.
   function automatic line_t content(line_no_t number);
-    line_t line;
-    for (int unsigned i = 0; i < LineWords; i++) line[32*i +: 32] = {1'b0, number, 4'(i)};
+    words_t line;
+    for (int unsigned i = 0; i < LineWords; i++) line[i] = word_t'({number, lane_t'(i)});
     return line;
   endfunction
 
   logic                 in_ready, out_valid, push, pop;
   arc_t                 out;
-  logic  [Channels-1:0] req_valid, req_ready, rsp_valid, rsp_ready, rsp_error;
-  addr_t                req_addr;
-  line_t [Channels-1:0] rsp_line;
+  line_req_t  [Channels-1:0] req;
+  line_resp_t [Channels-1:0] resp;
 
   line_fetch #(.Channels(Channels), .Window(Window)) u_fetch (
     .clk_i, .rst_ni,
@@ -47,13 +45,8 @@ module line_fetch_formal
     .in_valid_i,
     .in_ready_o  (in_ready),
     .in_i,
-    .req_valid_o (req_valid),
-    .req_ready_i (req_ready),
-    .req_addr_o  (req_addr),
-    .rsp_valid_i (rsp_valid),
-    .rsp_ready_o (rsp_ready),
-    .rsp_line_i  (rsp_line),
-    .rsp_error_i (rsp_error),
+    .lines_o     (req),
+    .lines_i     (resp),
     .out_valid_o (out_valid),
     .out_ready_i,
     .out_o       (out)
@@ -67,22 +60,21 @@ module line_fetch_formal
   number_t  [Channels-1:0]             asked_count;
 
   for (genvar c = 0; c < Channels; c++) begin : gen_reader
-    logic     any;
+    logic     any, room;
     line_no_t first;
 
     fifo #(.T(line_no_t), .Depth(Window)) u_asked (
       .clk_i, .rst_ni,
-      .in_valid_i  (req_valid[c]),
-      .in_ready_o  (req_ready[c]),
-      .in_data_i   ({req_addr[31:6], 1'(c)}),
+      .in_valid_i  (req[c].addr_valid),
+      .in_ready_o  (room),
+      .in_data_i   (line_no_t'({req[c].addr / LineBytes, 1'(c)})),
       .out_valid_o (any),
-      .out_ready_i (rsp_valid[c] && rsp_ready[c]),
+      .out_ready_i (resp[c].line_valid && req[c].line_ready),
       .out_data_o  (first)
     );
 
-    assign rsp_valid[c]   = any && answers_i[c];
-    assign rsp_line[c]    = content(first);
-    assign rsp_error[c]   = first == bad_line_i;
+    assign resp[c]        = '{addr_ready: room, line_valid: any && answers_i[c], error: first == bad_line_i,
+                              line: content(first)};
     assign asked_count[c] = u_asked.tail_q - u_asked.head_q;
     for (genvar k = 0; k < Window; k++) begin : gen_asked
       assign asked[c][k] = u_asked.mem[place_t'(u_asked.head_q + 3'(k))];
@@ -125,12 +117,12 @@ module line_fetch_formal
   always_comb begin
     item = edge_q.item;
     if (item.kind == ItemData) begin
-      if (edge_q.pos[30:4] == bad_line_i) begin
+      if (line_of(edge_q.pos) == bad_line_i) begin
         item.kind   = ItemReadError;
-        item.detail = 4'(PortIdx0) + 4'(edge_q.pos[4]);
-      end else if ({1'b0, edge_q.pos} >= num_nodes_i) begin
+        item.detail = item_detail_t'(PortIdx0) + item_detail_t'(line_of(edge_q.pos) % 2);
+      end else if (word_t'(edge_q.pos) >= num_nodes_i) begin
         item.kind   = ItemCorrupt;
-        item.detail = CorruptIndex[3:0];
+        item.detail = item_detail_t'(CorruptIndex);
       end
     end
   end
@@ -159,7 +151,7 @@ module line_fetch_formal
     assign data[k]    = u_fetch.u_order.mem[place].item.kind == ItemData;
     assign reads[k]   = u_fetch.u_order.mem[place].reads;
     assign channel[k] = u_fetch.u_order.mem[place].channel;
-    assign line_no[k] = u_fetch.u_order.mem[place].pos[30:4];
+    assign line_no[k] = line_of(u_fetch.u_order.mem[place].pos);
   end
 
   always_comb begin

@@ -36,7 +36,14 @@ module burst_arbiter
   end
 
   assign out_valid_o = busy_q && in_valid_i[source_q];
-  assign out_o       = in_i[source_q];
+
+  // A constant index each, with which a simulator moves whole words, not bits.
+  always_comb begin
+    out_o = in_i[0];
+    for (int unsigned i = 1; i < Sources; i++) begin
+      if (source_q == idx_t'(i)) out_o = in_i[i];
+    end
+  end
 
   always_comb begin
     in_ready_o           = '0;

@@ -29,29 +29,31 @@ module burst_packer
 
   localparam int unsigned Places = 2;       // blocks: one is filled while the one before leaves
 
-  typedef logic [$clog2(BurstLines)-1:0] line_no_t;
-  typedef logic [23:0]                   block_no_t;
-  typedef logic [LineWords-1:0]          lanes_t;
+  typedef logic [$clog2(BurstLines)-1:0]                                 burst_line_t;   // a line of a block
+  typedef logic [$bits(pos_t)-$bits(burst_line_t)-$bits(lane_t)-1:0]     block_no_t;
+  typedef logic [LineWords-1:0]                                          lanes_t;
 
   typedef struct packed {
-    block_no_t block;
-    line_no_t  line;
-    lane_t     lane;
+    block_no_t   block;
+    burst_line_t line;
+    lane_t       lane;
   } element_t;
 
   typedef struct packed {
-    logic      place;
-    line_no_t  line;
+    logic        place;
+    burst_line_t line;
   } row_t;
 
-  element_t next_q;                         // where the next element goes
-  element_t fresh_q;                        // the first that has not been handed over to leave
-  logic     leaving_q;
-  element_t first_q, last_q;                // of the burst that leaves
-  line_no_t line_q;                         // that leaves next
-  logic     last_of_block, take, leave, last_line;
-  row_t     write_row, read_row;
-  lanes_t   written;
+  element_t    next_q;                      // where the next element goes
+  element_t    fresh_q;                     // the first that has not been handed over to leave
+  logic        leaving_q;
+  element_t    first_q, last_q;             // of the burst that leaves
+  burst_line_t line_q;                      // that leaves next
+  logic        last_of_block, take, leave, last_line;
+  row_t        write_row, read_row;
+  lanes_t      written;
+  words_t      words;
+  logic [LineWords-1:0][3:0] strobes;       // of each element's bytes
 
   assign last_of_block = next_q.line == '1 && next_q.lane == '1;
   assign in_ready_o    = !(last_of_block && leaving_q);   // a full block needs the other place
@@ -95,8 +97,8 @@ module burst_packer
       if (take && next_q.lane == lane_t'(i)) mem[write_row] <= in_data_i;
     end
 
-    assign out_o.line[32*i +: 32] = mem[read_row];
-    assign out_o.strb[4*i +: 4]   = {4{written[i]}};
+    assign words[i]   = mem[read_row];
+    assign strobes[i] = {4{written[i]}};
   end
 
   // The first line begins, and the last one ends, where the burst does.
@@ -104,11 +106,13 @@ module burst_packer
                  & (last_line ? ~(lanes_t'('1) << 1 << last_q.lane) : '1);
 
   assign out_valid_o = leaving_q;
-  assign out_o.addr  = base_i + {31'b0, first_q.block, first_q.line, 6'b0};
+  assign out_o.addr  = line_addr(base_i, line_no_t'({first_q.block, first_q.line}));
   assign out_o.len   = 8'(last_q.line) - 8'(first_q.line);
   assign out_o.last  = last_line;
+  assign out_o.strb  = strobes;
+  assign out_o.line  = words;
 
-  `ASSERT(BaseAligned, leave |-> base_i[$clog2(BurstBytes)-1:0] == '0)
+  `ASSERT(BaseAligned, leave |-> burst_aligned(base_i))
   `ASSERT(NothingComesInAFlush, flush_i |-> !in_valid_i)
   `ASSERT(BurstInOneBlock, leaving_q |-> (first_q.block == last_q.block && first_q.line <= last_q.line))
   `ASSERT_STABLE(OutStable, out_valid_o && !clear_i, out_ready_i, out_o)

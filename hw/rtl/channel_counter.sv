@@ -9,13 +9,13 @@ module channel_counter
   input  logic                    clear_i,  // a run begins
 
   input  logic                    taken_i,  // the line fetch takes an edge
-  input  dealt_t                  line_i,   // the lowest bits of its line's number
+  input  pos_t                    pos_i,    // its position
 
   output word_t [MaxChannels-1:0] elements_o
 );
 
   dealt_t channel;
-  assign channel = line_i & dealt_t'(Channels - 1);
+  assign channel = dealt_t'(line_of(pos_i) % line_no_t'(Channels));
 
   for (genvar c = 0; c < MaxChannels; c++) begin : gen_channel
     if (c < Channels) begin : gen_used

@@ -12,21 +12,8 @@ module control_slave
   input  logic        clk_i,
   input  logic        rst_ni,
 
-  input  logic        aw_valid_i,
-  output logic        aw_ready_o,
-  input  reg_addr_t   aw_addr_i,
-  input  logic        w_valid_i,
-  output logic        w_ready_o,
-  input  word_t       w_data_i,
-  input  logic [3:0]  w_strb_i,
-  output logic        b_valid_o,
-  input  logic        b_ready_i,
-  input  logic        ar_valid_i,
-  output logic        ar_ready_o,
-  input  reg_addr_t   ar_addr_i,
-  output logic        r_valid_o,
-  input  logic        r_ready_i,
-  output word_t       r_data_o,
+  input  lite_req_t   lite_req_i,
+  output lite_resp_t  lite_resp_o,
 
   output logic        interrupt_o,
 
@@ -46,39 +33,39 @@ module control_slave
   word_t [EndArg-1:FirstArg] args_q;
 
   // ---- Writes: address and data may come in any order ----------------------------------------------------------------
-  logic       aw_held_q, w_held_q, write;
+  logic       aw_ready, aw_held_q, w_ready, w_held_q, b_valid_q, write;
   reg_addr_t  aw_addr_q;
   word_t      w_data_q;
   logic [3:0] w_strb_q;
 
   // Not ready in reset: what the reset would swallow is not accepted.
-  assign aw_ready_o = rst_ni && !aw_held_q;
-  assign w_ready_o  = rst_ni && !w_held_q;
-  assign write      = aw_held_q && w_held_q && !b_valid_o;
+  assign aw_ready = rst_ni && !aw_held_q;
+  assign w_ready  = rst_ni && !w_held_q;
+  assign write    = aw_held_q && w_held_q && !b_valid_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       aw_held_q <= 1'b0;
       w_held_q  <= 1'b0;
-      b_valid_o <= 1'b0;
+      b_valid_q <= 1'b0;
     end else begin
       if (write) begin
         aw_held_q <= 1'b0;
         w_held_q  <= 1'b0;
-        b_valid_o <= 1'b1;
+        b_valid_q <= 1'b1;
       end else begin
-        if (aw_valid_i) aw_held_q <= 1'b1;
-        if (w_valid_i)  w_held_q  <= 1'b1;
-        if (b_ready_i)  b_valid_o <= 1'b0;
+        if (lite_req_i.aw_valid) aw_held_q <= 1'b1;
+        if (lite_req_i.w_valid)  w_held_q  <= 1'b1;
+        if (lite_req_i.b_ready)  b_valid_q <= 1'b0;
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (aw_ready_o) aw_addr_q <= {aw_addr_i[11:2], 2'b00};
-    if (w_ready_o) begin
-      w_data_q <= w_data_i;
-      w_strb_q <= w_strb_i;
+    if (aw_ready) aw_addr_q <= register_of(lite_req_i.aw_addr);
+    if (w_ready) begin
+      w_data_q <= lite_req_i.w_data;
+      w_strb_q <= lite_req_i.w_strb;
     end
   end
 
@@ -127,33 +114,41 @@ module control_slave
   end
 
   // ---- Reads -------------------------------------------------------------------------------------------------------
-  assign ar_ready_o = rst_ni && !r_valid_o;
+  logic      ar_ready, r_valid_q;
+  reg_addr_t ar_addr;
+  word_t     r_data_q;
+
+  assign ar_ready = rst_ni && !r_valid_q;
+  assign ar_addr  = register_of(lite_req_i.ar_addr);
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni)         r_valid_o <= 1'b0;
-    else if (ar_valid_i && ar_ready_o) r_valid_o <= 1'b1;
-    else if (r_ready_i)  r_valid_o <= 1'b0;
+    if (!rst_ni)                              r_valid_q <= 1'b0;
+    else if (lite_req_i.ar_valid && ar_ready) r_valid_q <= 1'b1;
+    else if (lite_req_i.r_ready)              r_valid_q <= 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
-    if (ar_ready_o) begin
-      r_data_o <= '0;
-      case ({ar_addr_i[11:2], 2'b00})
-        REG_CTRL:        r_data_o[3:0] <= {ready_q, idle_i && !start_q, done_i, start_q};
-        REG_GIE:         r_data_o[0]   <= gie_q;
-        REG_IER:         r_data_o[1:0] <= ier_q;
-        REG_ISR:         r_data_o[1:0] <= isr_q;
-        REG_IDENTITY:    r_data_o      <= IdentityValue;
-        REG_CONFIG:      r_data_o      <= {16'b0, 8'(IndexChannels), 8'(TableLog2)};
-        REG_LAST_STATUS: r_data_o      <= last_status_i;
+    if (ar_ready) begin
+      r_data_q <= '0;
+      case (ar_addr)
+        REG_CTRL:        r_data_q[3:0] <= {ready_q, idle_i && !start_q, done_i, start_q};
+        REG_GIE:         r_data_q[0]   <= gie_q;
+        REG_IER:         r_data_q[1:0] <= ier_q;
+        REG_ISR:         r_data_q[1:0] <= isr_q;
+        REG_IDENTITY:    r_data_q      <= IdentityValue;
+        REG_CONFIG:      r_data_q      <= {16'b0, 8'(IndexChannels), 8'(TableLog2)};
+        REG_LAST_STATUS: r_data_q      <= last_status_i;
         default: begin
           for (int unsigned i = FirstArg; i < EndArg; i++) begin
-            if (ar_addr_i[11:2] == 10'(i)) r_data_o <= args_q[i];
+            if (ar_addr == reg_addr_t'(4 * i)) r_data_q <= args_q[i];
           end
         end
       endcase
     end
   end
+
+  assign lite_resp_o = '{aw_ready: aw_ready, w_ready: w_ready, b_valid: b_valid_q, b_resp: RespOkay,
+                         ar_ready: ar_ready, r_valid: r_valid_q, r_data: r_data_q, r_resp: RespOkay};
 
   // ---- Arguments as the kernel wants them ----------------------------------------------------------------------------
   function automatic word_t arg32(reg_addr_t address);
@@ -181,7 +176,7 @@ module control_slave
   assign command_o.indices       = {arg64(REG_INDICES7), arg64(REG_INDICES6), arg64(REG_INDICES5), arg64(REG_INDICES4),
                                     arg64(REG_INDICES3), arg64(REG_INDICES2), arg64(REG_INDICES1), arg64(REG_INDICES0)};
 
-  `ASSERT_STABLE(BStable, b_valid_o, b_ready_i, 1'b0)
-  `ASSERT_STABLE(RStable, r_valid_o, r_ready_i, r_data_o)
+  `ASSERT_STABLE(BStable, b_valid_q, lite_req_i.b_ready, 1'b0)
+  `ASSERT_STABLE(RStable, r_valid_q, lite_req_i.r_ready, r_data_q)
 
 endmodule

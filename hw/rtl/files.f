@@ -25,5 +25,7 @@ channel_counter.sv
 request_check.sv
 control_slave.sv
 sequencer.sv
+read_side.sv
+write_side.sv
 sampler_core.sv
 trisage_sampler.sv

@@ -8,36 +8,30 @@ module line_fetch
   parameter int unsigned Channels = 4,  // 1, 2, 4 or 8
   parameter int unsigned Window   = 32  // edges that may be under way, a power of two
 ) (
-  input  logic                     clk_i,
-  input  logic                     rst_ni,
+  input  logic                      clk_i,
+  input  logic                      rst_ni,
 
-  input  addr_t [MaxChannels-1:0]  bases_i,       // of each channel; aligned to a line
-  input  word_t                    num_nodes_i,
-  input  logic                     abort_i,       // the run has failed: drop what comes in
+  input  addr_t [MaxChannels-1:0]   bases_i,      // of each channel; aligned to a line
+  input  word_t                     num_nodes_i,
+  input  logic                      abort_i,      // the run has failed: drop what comes in
 
-  output logic                     busy_o,
+  output logic                      busy_o,
 
-  input  logic                     in_valid_i,
-  output logic                     in_ready_o,
-  input  edge_t                    in_i,
+  input  logic                      in_valid_i,
+  output logic                      in_ready_o,
+  input  edge_t                     in_i,
 
-  output logic  [Channels-1:0]     req_valid_o,   // a line_reader per channel
-  input  logic  [Channels-1:0]     req_ready_i,
-  output addr_t                    req_addr_o,
-  input  logic  [Channels-1:0]     rsp_valid_i,
-  output logic  [Channels-1:0]     rsp_ready_o,
-  input  line_t [Channels-1:0]     rsp_line_i,
-  input  logic  [Channels-1:0]     rsp_error_i,
+  output line_req_t  [Channels-1:0] lines_o,      // a line_reader per channel
+  input  line_resp_t [Channels-1:0] lines_i,
 
-  output logic                     out_valid_o,
-  input  logic                     out_ready_i,
-  output arc_t                     out_o
+  output logic                      out_valid_o,
+  input  logic                      out_ready_i,
+  output arc_t                      out_o
 );
 
   localparam int unsigned ChannelBits = $clog2(Channels);
   localparam int unsigned ChannelWidth = ChannelBits == 0 ? 1 : ChannelBits;
   typedef logic [ChannelWidth-1:0] channel_t;
-  typedef logic [26:0]             line_no_t;
 
   typedef struct packed {
     item_t    item;
@@ -49,22 +43,19 @@ module line_fetch
   // ---- Ask ---------------------------------------------------------------------------------------------------------
   line_no_t line_no, last_line_q;
   channel_t channel;
-  logic     last_valid_q, is_data, drop, reads, order_in_ready, accept;
+  addr_t    addr;
+  logic     last_valid_q, is_data, drop, reads, order_in_ready, asks, accept;
 
-  assign line_no = in_i.pos[30:4];
+  assign line_no = line_of(in_i.pos);
   assign channel = ChannelBits == 0 ? '0 : channel_t'(line_no);
   assign is_data = in_i.item.kind == ItemData;
   assign drop    = abort_i && in_i.item.kind != ItemEnd;
   assign reads   = is_data && !(last_valid_q && last_line_q == line_no);
 
-  assign req_addr_o = bases_i[channel] + {31'b0, line_no >> ChannelBits, 6'b0};
-  assign accept     = in_valid_i && !drop && order_in_ready && (!reads || req_ready_i[channel]);
-  assign in_ready_o = drop || (order_in_ready && (!reads || req_ready_i[channel]));
-
-  always_comb begin
-    req_valid_o          = '0;
-    req_valid_o[channel] = in_valid_i && reads && !drop && order_in_ready;
-  end
+  assign addr       = line_addr(bases_i[channel], line_no >> ChannelBits);
+  assign asks       = in_valid_i && reads && !drop && order_in_ready;
+  assign accept     = in_valid_i && !drop && order_in_ready && (!reads || lines_i[channel].addr_ready);
+  assign in_ready_o = drop || (order_in_ready && (!reads || lines_i[channel].addr_ready));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                last_valid_q <= 1'b0;
@@ -78,7 +69,7 @@ module line_fetch
 
   fifo #(.T(waiting_t), .Depth(Window)) u_order (
     .clk_i, .rst_ni,
-    .in_valid_i  (in_valid_i && !drop && (!reads || req_ready_i[channel])),
+    .in_valid_i  (in_valid_i && !drop && (!reads || lines_i[channel].addr_ready)),
     .in_ready_o  (order_in_ready),
     .in_data_i   ('{item: in_i.item, pos: in_i.pos, reads: reads, channel: channel}),
     .out_valid_o (order_valid),
@@ -87,22 +78,32 @@ module line_fetch
   );
 
   // ---- Answer ------------------------------------------------------------------------------------------------------
-  line_t    line, held_line_q;
-  logic     error, held_error_q;
+  words_t   line, held_line_q;
+  logic     error, held_error_q, takes;
   channel_t held_channel_q, from_channel;
   word_t    source;
+  logic [Channels-1:0] there;   // channels of which a line is there
 
   assign busy_o       = order_valid;
-  assign out_valid_o  = order_valid && (!order.reads || rsp_valid_i[order.channel]);
+  assign out_valid_o  = order_valid && (!order.reads || lines_i[order.channel].line_valid);
   assign fire         = out_valid_o && out_ready_i;
-  assign line         = order.reads ? rsp_line_i[order.channel] : held_line_q;
-  assign error        = order.reads ? rsp_error_i[order.channel] : held_error_q;
+  assign takes        = order_valid && order.reads && out_ready_i;
+  assign error        = order.reads ? lines_i[order.channel].error : held_error_q;
   assign from_channel = order.reads ? order.channel : held_channel_q;
-  assign source       = line[32*order.pos[3:0] +: 32];
+  assign source       = line[lane_of(order.pos)];
 
+  // A constant index each, with which a simulator moves whole words, not bits.
   always_comb begin
-    rsp_ready_o                = '0;
-    rsp_ready_o[order.channel] = order_valid && order.reads && out_ready_i;
+    line = held_line_q;
+    for (int unsigned c = 0; c < Channels; c++) begin
+      if (order.reads && order.channel == channel_t'(c)) line = lines_i[c].line;
+    end
+  end
+
+  for (genvar c = 0; c < Channels; c++) begin : gen_channel
+    assign lines_o[c] = '{addr_valid: asks && channel == channel_t'(c), addr: addr,
+                          line_ready: takes && order.channel == channel_t'(c)};
+    assign there[c]   = lines_i[c].line_valid;
   end
 
   always_ff @(posedge clk_i) begin
@@ -116,14 +117,14 @@ module line_fetch
   always_comb begin
     out_o.item = order.item;
     out_o.pos  = order.pos;
-    out_o.u    = source[30:0];
+    out_o.u    = node_t'(source);
     if (order.item.kind == ItemData) begin
       if (error) begin
         out_o.item.kind   = ItemReadError;
-        out_o.item.detail = 4'(PortIdx0) + 4'(from_channel);
+        out_o.item.detail = item_detail_t'(PortIdx0) + item_detail_t'(from_channel);
       end else if (source >= num_nodes_i) begin
         out_o.item.kind   = ItemCorrupt;
-        out_o.item.detail = CorruptIndex[3:0];
+        out_o.item.detail = item_detail_t'(CorruptIndex);
       end
     end
   end
@@ -134,6 +135,6 @@ module line_fetch
 
   `COVER(SharedLine, accept && is_data && !reads)
   `COVER(SharedError, fire && order.item.kind == ItemData && !order.reads && error)
-  `COVER(OtherChannelFirst, order_valid && order.reads && !rsp_valid_i[order.channel] && rsp_valid_i != '0)
+  `COVER(OtherChannelFirst, order_valid && order.reads && !there[order.channel] && there != '0)
 
 endmodule

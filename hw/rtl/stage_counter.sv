@@ -2,29 +2,26 @@
 module stage_counter
   import trisage_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        clear_i,
-  input  logic        count_i,       // a run is under way
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  input  logic            clear_i,
+  input  logic            count_i,    // a run is under way
 
-  input  logic        active_i,      // the stage has something to work on
-  input  logic        out_valid_i,
-  input  logic        out_ready_i,
+  input  stage_activity_t stage_i,
 
-  output word_t [2:0] cycles_o       // busy, starved, blocked
+  output stage_cycles_t   cycles_o
 );
 
-  logic blocked, busy;
-  assign blocked = out_valid_i && !out_ready_i;
-  assign busy    = active_i && !blocked;
+  logic blocked;
+  assign blocked = stage_i.out_valid && !stage_i.out_ready;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
       cycles_o <= '0;
     end else if (count_i) begin
-      if (blocked)   cycles_o[2] <= cycles_o[2] + 1'b1;
-      else if (busy) cycles_o[0] <= cycles_o[0] + 1'b1;
-      else           cycles_o[1] <= cycles_o[1] + 1'b1;
+      if (blocked)             cycles_o.blocked <= cycles_o.blocked + 1'b1;
+      else if (stage_i.active) cycles_o.busy    <= cycles_o.busy + 1'b1;
+      else                     cycles_o.starved <= cycles_o.starved + 1'b1;
     end
   end
 

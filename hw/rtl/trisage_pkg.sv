@@ -15,8 +15,17 @@ package trisage_pkg;
   typedef logic [LineBytes-1:0]            strobe_t;
   typedef logic [$clog2(LineWords)-1:0]    lane_t;       // an int32 element of a line
   typedef logic [IdWidth-1:0]              axi_id_t;
+  typedef logic [1:0]                      axi_resp_t;
   typedef logic [$clog2(MaxChannels)-1:0]  dealt_t;      // the bits of a line's number that may decide on its channel
 
+  localparam axi_resp_t RespOkay   = 2'b00;
+  localparam axi_resp_t RespSlvErr = 2'b10;
+
+  function automatic logic is_error(axi_resp_t resp);
+    return resp >= RespSlvErr;                           // SLVERR or DECERR
+  endfunction
+
+  // The channels of AXI4. Data are the lowest field, so that a simulator moves them in whole words.
   typedef struct packed {
     axi_id_t    id;
     addr_t      addr;
@@ -27,21 +36,49 @@ package trisage_pkg;
 
   typedef struct packed {
     axi_id_t    id;
-    line_t      data;
-    logic [1:0] resp;
+    axi_resp_t  resp;
     logic       last;
+    line_t      data;
   } axi_r_t;
 
   typedef struct packed {
-    line_t      data;
-    strobe_t    strb;
     logic       last;
+    strobe_t    strb;
+    line_t      data;
   } axi_w_t;
 
   typedef struct packed {
     axi_id_t    id;
-    logic [1:0] resp;
+    axi_resp_t  resp;
   } axi_b_t;
+
+  // A port: a request is all that the master drives, a response all that it is given. One port may read, write, or both.
+  typedef struct packed {
+    logic       ar_valid;
+    axi_ax_t    ar;
+    logic       r_ready;
+  } axi_read_req_t;
+
+  typedef struct packed {
+    logic       ar_ready;
+    logic       r_valid;
+    axi_r_t     r;
+  } axi_read_resp_t;
+
+  typedef struct packed {
+    logic       aw_valid;
+    axi_ax_t    aw;
+    logic       b_ready;
+    logic       w_valid;
+    axi_w_t     w;
+  } axi_write_req_t;
+
+  typedef struct packed {
+    logic       aw_ready;
+    logic       w_ready;
+    logic       b_valid;
+    axi_b_t     b;
+  } axi_write_resp_t;
 
   localparam logic [1:0] AxiBurstIncr = 2'b01;
 
@@ -55,6 +92,20 @@ package trisage_pkg;
     return axi_lines(addr, '0);
   endfunction
 
+  // Between a stage and its line_reader. Lines come in the order in which they were asked for.
+  typedef struct packed {
+    logic       addr_valid;
+    addr_t      addr;                                    // aligned to a line
+    logic       line_ready;
+  } line_req_t;
+
+  typedef struct packed {
+    logic       addr_ready;
+    logic       line_valid;
+    logic       error;                                   // the line is not what memory holds
+    line_t      line;
+  } line_resp_t;
+
   // Buffers are written in blocks of so many lines, aligned, each in one burst: as much as an HBM port takes in one (16 beats
   // of 32 bytes, AXI3), and more than the 256 bytes that a PCIe packet usually holds. The base of what is written is aligned
   // to a block.
@@ -65,10 +116,23 @@ package trisage_pkg;
   typedef struct packed {
     addr_t      addr;
     logic [7:0] len;                                     // lines less one
-    line_t      line;
-    strobe_t    strb;
     logic       last;
+    strobe_t    strb;
+    line_t      line;
   } write_line_t;
+
+  function automatic logic line_aligned(addr_t addr);
+    return addr % addr_t'(LineBytes) == '0;
+  endfunction
+
+  function automatic logic burst_aligned(addr_t addr);
+    return addr % addr_t'(BurstBytes) == '0;
+  endfunction
+
+  // No burst crosses a border of 4 KiB (AXI4, "Burst address").
+  function automatic logic same_page(addr_t first, addr_t last);
+    return first >> 12 == last >> 12;
+  endfunction
 
   // ---- What is sampled ---------------------------------------------------------------------------------------------
   localparam int unsigned MaxSeeds  = 1024;
@@ -88,6 +152,43 @@ package trisage_pkg;
   // goes to memory, and what comes after them comes back from there.
   localparam int unsigned HeadNodes = 64;
   typedef logic [$clog2(HeadNodes)-1:0] head_t;
+
+  // ---- Where things lie ----------------------------------------------------------------------------------------------
+  // A node's offset record (hw/src/card.rs).
+  typedef struct packed {
+    word_t degree;
+    word_t start;
+  } record_t;
+
+  localparam int unsigned LineRecords = LineWidth / $bits(record_t);
+
+  typedef logic [$clog2(LineRecords)-1:0]                 record_no_t;  // a record of a line
+  typedef logic [$bits(node_t)-$bits(record_no_t)-1:0]    line_no_t;    // a line of an array, of elements or of records
+  typedef word_t   [LineWords-1:0]                        words_t;      // the elements of a line
+  typedef record_t [LineRecords-1:0]                      records_t;    // the records of a line
+
+  // An element of an array: its line, and its place there.
+  function automatic line_no_t line_of(pos_t element);
+    return line_no_t'(element >> $clog2(LineWords));
+  endfunction
+
+  function automatic lane_t lane_of(pos_t element);
+    return lane_t'(element % pos_t'(LineWords));
+  endfunction
+
+  // The same for the offset record of a node.
+  function automatic line_no_t record_line_of(node_t node);
+    return line_no_t'(node >> $clog2(LineRecords));
+  endfunction
+
+  function automatic record_no_t record_of(node_t node);
+    return record_no_t'(node % node_t'(LineRecords));
+  endfunction
+
+  // Where a line of an array lies whose base is aligned.
+  function automatic addr_t line_addr(addr_t base, line_no_t line);
+    return base + (addr_t'(line) << $clog2(LineBytes));
+  endfunction
 
   // ---- Items of the pipeline ---------------------------------------------------------------------------------------
   // Every stage hands on items in order. An End follows the last item of a phase (the seeds, or one hop) through all
@@ -142,6 +243,26 @@ package trisage_pkg;
     logic   full;          // is_new, but there is no place in the table
   } resolved_t;
 
+  // An edge as it is written: an element of each of three buffers.
+  typedef struct packed {
+    pos_t   pos;
+    local_t col;
+    local_t row;
+  } written_edge_t;
+
+  // Items in the queue between two stages.
+  localparam int unsigned StageQueue = 4;
+
+  // ---- A run -------------------------------------------------------------------------------------------------------
+  // A phase: the seeds, or a hop.
+  typedef struct packed {
+    hop_t   hop;
+    word_t  fanout;        // of this hop
+    logic   last;          // nobody will expand what this phase finds
+    count_t first;         // what is expanded: first .. past of the node list, or of the seeds
+    count_t past;
+  } phase_t;
+
   // ---- Status (hw/src/status.rs) -----------------------------------------------------------------------------------
   localparam word_t StatusMagic   = 32'h5452_4953;
   localparam word_t StatusVersion = 32'd2;
@@ -152,7 +273,12 @@ package trisage_pkg;
   localparam int unsigned PortIdx0    = 1;
   localparam int unsigned PortMem     = MaxChannels + 1;
   localparam int unsigned PortOut     = MaxChannels + 2;
-  localparam int unsigned NumStages   = 5;               // frontier, offsets, sampler, lines, dedup
+  localparam int unsigned NumStages     = 5;
+  localparam int unsigned StageFrontier = 0;
+  localparam int unsigned StageOffsets  = 1;
+  localparam int unsigned StageSampler  = 2;
+  localparam int unsigned StageLines    = 3;
+  localparam int unsigned StageDedup    = 4;
 
   typedef enum logic [15:0] {
     StNone          = 16'd0,
@@ -186,12 +312,59 @@ package trisage_pkg;
     word_t       node;
   } fault_t;
 
+  // Its detail where memory has answered with an error.
+  typedef struct packed {
+    logic [3:0] zero_high;
+    logic [3:0] port;
+    logic [5:0] zero_low;
+    axi_resp_t  resp;
+  } bus_detail_t;
+
+  function automatic bus_detail_t bus_detail(logic [3:0] port, axi_resp_t resp);
+    return '{zero_high: '0, port: port, zero_low: '0, resp: resp};
+  endfunction
+
+  // What has been emitted, and the fault that ended it.
+  typedef struct packed {
+    logic               failed;
+    fault_t             fault;                           // if it has failed
+    count_t             nodes;
+    count_t             edges;
+    count_t [MaxHops:0] nodes_per_hop;
+    count_t [MaxHops:1] edges_per_hop;
+  } outcome_t;
+
   // The first error response that a port has seen.
   typedef struct packed {
     logic        seen;
-    logic [1:0]  resp;
+    axi_resp_t   resp;
     addr_t       addr;
   } bus_fault_t;
+
+  // What a port has done in a run.
+  typedef struct packed {
+    word_t      reads;                                   // of one line each
+    bus_fault_t fault;
+  } read_traffic_t;
+
+  typedef struct packed {
+    word_t      bursts;
+    word_t      beats;
+    bus_fault_t fault;
+  } write_traffic_t;
+
+  // What a stage does in a cycle, and what it did in all cycles of a run.
+  typedef struct packed {
+    logic active;                                        // it has something to work on
+    logic out_valid;
+    logic out_ready;
+  } stage_activity_t;
+
+  typedef struct packed {
+    word_t blocked;                                      // a result was not taken
+    word_t starved;
+    word_t busy;
+  } stage_cycles_t;
 
   // The arguments of a run.
   typedef struct packed {
@@ -214,6 +387,35 @@ package trisage_pkg;
 
   // ---- AXI4-Lite registers (hw/src/registers.rs) -------------------------------------------------------------------
   typedef logic [11:0] reg_addr_t;
+
+  // The slave's port, as those of AXI4 above.
+  typedef struct packed {
+    logic       aw_valid;
+    reg_addr_t  aw_addr;
+    logic       w_valid;
+    word_t      w_data;
+    logic [3:0] w_strb;
+    logic       b_ready;
+    logic       ar_valid;
+    reg_addr_t  ar_addr;
+    logic       r_ready;
+  } lite_req_t;
+
+  typedef struct packed {
+    logic       aw_ready;
+    logic       w_ready;
+    logic       b_valid;
+    axi_resp_t  b_resp;
+    logic       ar_ready;
+    logic       r_valid;
+    word_t      r_data;
+    axi_resp_t  r_resp;
+  } lite_resp_t;
+
+  // Registers are 32 bits wide: the two lowest bits of an address say nothing.
+  function automatic reg_addr_t register_of(reg_addr_t addr);
+    return addr & ~reg_addr_t'(3);
+  endfunction
 
   localparam reg_addr_t REG_CTRL          = 12'h000;
   localparam reg_addr_t REG_GIE           = 12'h004;

@@ -1,5 +1,67 @@
 // The sampling kernel as XRT sees it: one AXI4-Lite slave, AXI4 masters, clock, reset and interrupt, all as flat ports.
 // One mini-batch is sampled per run, as golden/CONTRACT.md says. Three of these sit on a card, one per SLR.
+
+// Pins of the master `p` that reads, those of the master `p` that writes, and what either is connected with inside. A test
+// compares them with hw/src/vitis/pins.rs.
+`define READ_PINS(p) \
+  output logic        m_axi_``p``_arvalid, \
+  input  logic        m_axi_``p``_arready, \
+  output axi_id_t     m_axi_``p``_arid, \
+  output addr_t       m_axi_``p``_araddr, \
+  output logic [7:0]  m_axi_``p``_arlen, \
+  output logic [2:0]  m_axi_``p``_arsize, \
+  output logic [1:0]  m_axi_``p``_arburst, \
+  input  logic        m_axi_``p``_rvalid, \
+  output logic        m_axi_``p``_rready, \
+  input  axi_id_t     m_axi_``p``_rid, \
+  input  line_t       m_axi_``p``_rdata, \
+  input  logic [1:0]  m_axi_``p``_rresp, \
+  input  logic        m_axi_``p``_rlast
+
+`define WRITE_PINS(p) \
+  output logic        m_axi_``p``_awvalid, \
+  input  logic        m_axi_``p``_awready, \
+  output axi_id_t     m_axi_``p``_awid, \
+  output addr_t       m_axi_``p``_awaddr, \
+  output logic [7:0]  m_axi_``p``_awlen, \
+  output logic [2:0]  m_axi_``p``_awsize, \
+  output logic [1:0]  m_axi_``p``_awburst, \
+  output logic        m_axi_``p``_wvalid, \
+  input  logic        m_axi_``p``_wready, \
+  output line_t       m_axi_``p``_wdata, \
+  output strobe_t     m_axi_``p``_wstrb, \
+  output logic        m_axi_``p``_wlast, \
+  input  logic        m_axi_``p``_bvalid, \
+  output logic        m_axi_``p``_bready, \
+  input  axi_id_t     m_axi_``p``_bid, \
+  input  logic [1:0]  m_axi_``p``_bresp
+
+`define CONNECT_READ(p, REQ, RESP) \
+  assign m_axi_``p``_arvalid = REQ.ar_valid; \
+  assign m_axi_``p``_arid    = REQ.ar.id; \
+  assign m_axi_``p``_araddr  = REQ.ar.addr; \
+  assign m_axi_``p``_arlen   = REQ.ar.len; \
+  assign m_axi_``p``_arsize  = REQ.ar.size; \
+  assign m_axi_``p``_arburst = REQ.ar.burst; \
+  assign m_axi_``p``_rready  = REQ.r_ready; \
+  assign RESP = '{ar_ready: m_axi_``p``_arready, r_valid: m_axi_``p``_rvalid, \
+                  r: '{id: m_axi_``p``_rid, resp: m_axi_``p``_rresp, last: m_axi_``p``_rlast, data: m_axi_``p``_rdata}};
+
+`define CONNECT_WRITE(p, REQ, RESP) \
+  assign m_axi_``p``_awvalid = REQ.aw_valid; \
+  assign m_axi_``p``_awid    = REQ.aw.id; \
+  assign m_axi_``p``_awaddr  = REQ.aw.addr; \
+  assign m_axi_``p``_awlen   = REQ.aw.len; \
+  assign m_axi_``p``_awsize  = REQ.aw.size; \
+  assign m_axi_``p``_awburst = REQ.aw.burst; \
+  assign m_axi_``p``_wvalid  = REQ.w_valid; \
+  assign m_axi_``p``_wdata   = REQ.w.data; \
+  assign m_axi_``p``_wstrb   = REQ.w.strb; \
+  assign m_axi_``p``_wlast   = REQ.w.last; \
+  assign m_axi_``p``_bready  = REQ.b_ready; \
+  assign RESP = '{aw_ready: m_axi_``p``_awready, w_ready: m_axi_``p``_wready, b_valid: m_axi_``p``_bvalid, \
+                  b: '{id: m_axi_``p``_bid, resp: m_axi_``p``_bresp}};
+
 module trisage_sampler
   import trisage_pkg::*;
 #(
@@ -40,187 +102,64 @@ module trisage_sampler
   output logic [1:0]  s_axi_control_rresp,
 
   // Offset records: random reads.
-  output logic        m_axi_offs_arvalid,
-  input  logic        m_axi_offs_arready,
-  output axi_id_t     m_axi_offs_arid,
-  output addr_t       m_axi_offs_araddr,
-  output logic [7:0]  m_axi_offs_arlen,
-  output logic [2:0]  m_axi_offs_arsize,
-  output logic [1:0]  m_axi_offs_arburst,
-  input  logic        m_axi_offs_rvalid,
-  output logic        m_axi_offs_rready,
-  input  axi_id_t     m_axi_offs_rid,
-  input  line_t       m_axi_offs_rdata,
-  input  logic [1:0]  m_axi_offs_rresp,
-  input  logic        m_axi_offs_rlast,
-
+  `READ_PINS(offs),
   // Dealt indices, a master per channel: random reads.
-  output logic        m_axi_idx0_arvalid,
-  input  logic        m_axi_idx0_arready,
-  output axi_id_t     m_axi_idx0_arid,
-  output addr_t       m_axi_idx0_araddr,
-  output logic [7:0]  m_axi_idx0_arlen,
-  output logic [2:0]  m_axi_idx0_arsize,
-  output logic [1:0]  m_axi_idx0_arburst,
-  input  logic        m_axi_idx0_rvalid,
-  output logic        m_axi_idx0_rready,
-  input  axi_id_t     m_axi_idx0_rid,
-  input  line_t       m_axi_idx0_rdata,
-  input  logic [1:0]  m_axi_idx0_rresp,
-  input  logic        m_axi_idx0_rlast,
-
-  output logic        m_axi_idx1_arvalid,
-  input  logic        m_axi_idx1_arready,
-  output axi_id_t     m_axi_idx1_arid,
-  output addr_t       m_axi_idx1_araddr,
-  output logic [7:0]  m_axi_idx1_arlen,
-  output logic [2:0]  m_axi_idx1_arsize,
-  output logic [1:0]  m_axi_idx1_arburst,
-  input  logic        m_axi_idx1_rvalid,
-  output logic        m_axi_idx1_rready,
-  input  axi_id_t     m_axi_idx1_rid,
-  input  line_t       m_axi_idx1_rdata,
-  input  logic [1:0]  m_axi_idx1_rresp,
-  input  logic        m_axi_idx1_rlast,
-
-  output logic        m_axi_idx2_arvalid,
-  input  logic        m_axi_idx2_arready,
-  output axi_id_t     m_axi_idx2_arid,
-  output addr_t       m_axi_idx2_araddr,
-  output logic [7:0]  m_axi_idx2_arlen,
-  output logic [2:0]  m_axi_idx2_arsize,
-  output logic [1:0]  m_axi_idx2_arburst,
-  input  logic        m_axi_idx2_rvalid,
-  output logic        m_axi_idx2_rready,
-  input  axi_id_t     m_axi_idx2_rid,
-  input  line_t       m_axi_idx2_rdata,
-  input  logic [1:0]  m_axi_idx2_rresp,
-  input  logic        m_axi_idx2_rlast,
-
-  output logic        m_axi_idx3_arvalid,
-  input  logic        m_axi_idx3_arready,
-  output axi_id_t     m_axi_idx3_arid,
-  output addr_t       m_axi_idx3_araddr,
-  output logic [7:0]  m_axi_idx3_arlen,
-  output logic [2:0]  m_axi_idx3_arsize,
-  output logic [1:0]  m_axi_idx3_arburst,
-  input  logic        m_axi_idx3_rvalid,
-  output logic        m_axi_idx3_rready,
-  input  axi_id_t     m_axi_idx3_rid,
-  input  line_t       m_axi_idx3_rdata,
-  input  logic [1:0]  m_axi_idx3_rresp,
-  input  logic        m_axi_idx3_rlast,
-
-  output logic        m_axi_idx4_arvalid,
-  input  logic        m_axi_idx4_arready,
-  output axi_id_t     m_axi_idx4_arid,
-  output addr_t       m_axi_idx4_araddr,
-  output logic [7:0]  m_axi_idx4_arlen,
-  output logic [2:0]  m_axi_idx4_arsize,
-  output logic [1:0]  m_axi_idx4_arburst,
-  input  logic        m_axi_idx4_rvalid,
-  output logic        m_axi_idx4_rready,
-  input  axi_id_t     m_axi_idx4_rid,
-  input  line_t       m_axi_idx4_rdata,
-  input  logic [1:0]  m_axi_idx4_rresp,
-  input  logic        m_axi_idx4_rlast,
-
-  output logic        m_axi_idx5_arvalid,
-  input  logic        m_axi_idx5_arready,
-  output axi_id_t     m_axi_idx5_arid,
-  output addr_t       m_axi_idx5_araddr,
-  output logic [7:0]  m_axi_idx5_arlen,
-  output logic [2:0]  m_axi_idx5_arsize,
-  output logic [1:0]  m_axi_idx5_arburst,
-  input  logic        m_axi_idx5_rvalid,
-  output logic        m_axi_idx5_rready,
-  input  axi_id_t     m_axi_idx5_rid,
-  input  line_t       m_axi_idx5_rdata,
-  input  logic [1:0]  m_axi_idx5_rresp,
-  input  logic        m_axi_idx5_rlast,
-
-  output logic        m_axi_idx6_arvalid,
-  input  logic        m_axi_idx6_arready,
-  output axi_id_t     m_axi_idx6_arid,
-  output addr_t       m_axi_idx6_araddr,
-  output logic [7:0]  m_axi_idx6_arlen,
-  output logic [2:0]  m_axi_idx6_arsize,
-  output logic [1:0]  m_axi_idx6_arburst,
-  input  logic        m_axi_idx6_rvalid,
-  output logic        m_axi_idx6_rready,
-  input  axi_id_t     m_axi_idx6_rid,
-  input  line_t       m_axi_idx6_rdata,
-  input  logic [1:0]  m_axi_idx6_rresp,
-  input  logic        m_axi_idx6_rlast,
-
-  output logic        m_axi_idx7_arvalid,
-  input  logic        m_axi_idx7_arready,
-  output axi_id_t     m_axi_idx7_arid,
-  output addr_t       m_axi_idx7_araddr,
-  output logic [7:0]  m_axi_idx7_arlen,
-  output logic [2:0]  m_axi_idx7_arsize,
-  output logic [1:0]  m_axi_idx7_arburst,
-  input  logic        m_axi_idx7_rvalid,
-  output logic        m_axi_idx7_rready,
-  input  axi_id_t     m_axi_idx7_rid,
-  input  line_t       m_axi_idx7_rdata,
-  input  logic [1:0]  m_axi_idx7_rresp,
-  input  logic        m_axi_idx7_rlast,
-
+  `READ_PINS(idx0),
+  `READ_PINS(idx1),
+  `READ_PINS(idx2),
+  `READ_PINS(idx3),
+  `READ_PINS(idx4),
+  `READ_PINS(idx5),
+  `READ_PINS(idx6),
+  `READ_PINS(idx7),
   // Seeds and node list in card memory, and the status block.
-  output logic        m_axi_mem_arvalid,
-  input  logic        m_axi_mem_arready,
-  output axi_id_t     m_axi_mem_arid,
-  output addr_t       m_axi_mem_araddr,
-  output logic [7:0]  m_axi_mem_arlen,
-  output logic [2:0]  m_axi_mem_arsize,
-  output logic [1:0]  m_axi_mem_arburst,
-  input  logic        m_axi_mem_rvalid,
-  output logic        m_axi_mem_rready,
-  input  axi_id_t     m_axi_mem_rid,
-  input  line_t       m_axi_mem_rdata,
-  input  logic [1:0]  m_axi_mem_rresp,
-  input  logic        m_axi_mem_rlast,
-  output logic        m_axi_mem_awvalid,
-  input  logic        m_axi_mem_awready,
-  output axi_id_t     m_axi_mem_awid,
-  output addr_t       m_axi_mem_awaddr,
-  output logic [7:0]  m_axi_mem_awlen,
-  output logic [2:0]  m_axi_mem_awsize,
-  output logic [1:0]  m_axi_mem_awburst,
-  output logic        m_axi_mem_wvalid,
-  input  logic        m_axi_mem_wready,
-  output line_t       m_axi_mem_wdata,
-  output strobe_t     m_axi_mem_wstrb,
-  output logic        m_axi_mem_wlast,
-  input  logic        m_axi_mem_bvalid,
-  output logic        m_axi_mem_bready,
-  input  axi_id_t     m_axi_mem_bid,
-  input  logic [1:0]  m_axi_mem_bresp,
-
+  `READ_PINS(mem),
+  `WRITE_PINS(mem),
   // Output buffers.
-  output logic        m_axi_out_awvalid,
-  input  logic        m_axi_out_awready,
-  output axi_id_t     m_axi_out_awid,
-  output addr_t       m_axi_out_awaddr,
-  output logic [7:0]  m_axi_out_awlen,
-  output logic [2:0]  m_axi_out_awsize,
-  output logic [1:0]  m_axi_out_awburst,
-  output logic        m_axi_out_wvalid,
-  input  logic        m_axi_out_wready,
-  output line_t       m_axi_out_wdata,
-  output strobe_t     m_axi_out_wstrb,
-  output logic        m_axi_out_wlast,
-  input  logic        m_axi_out_bvalid,
-  output logic        m_axi_out_bready,
-  input  axi_id_t     m_axi_out_bid,
-  input  logic [1:0]  m_axi_out_bresp
+  `WRITE_PINS(out)
 );
 
   // The reset is registered once more, as its net spans the whole SLR. It holds from power-up on.
   logic rst_nq = 1'b0;
   always_ff @(posedge ap_clk) rst_nq <= ap_rst_n;
 
+  // ---- Flat ports to structs ---------------------------------------------------------------------------------------
+  lite_req_t                         lite_req;
+  lite_resp_t                        lite_resp;
+  axi_read_req_t                     offs_req, mem_read_req;
+  axi_read_resp_t                    offs_resp, mem_read_resp;
+  axi_read_req_t   [MaxChannels-1:0] idx_req;
+  axi_read_resp_t  [MaxChannels-1:0] idx_resp;
+  axi_write_req_t                    mem_write_req, out_req;
+  axi_write_resp_t                   mem_write_resp, out_resp;
+
+  `CONNECT_READ(offs, offs_req, offs_resp)
+  `CONNECT_READ(idx0, idx_req[0], idx_resp[0])
+  `CONNECT_READ(idx1, idx_req[1], idx_resp[1])
+  `CONNECT_READ(idx2, idx_req[2], idx_resp[2])
+  `CONNECT_READ(idx3, idx_req[3], idx_resp[3])
+  `CONNECT_READ(idx4, idx_req[4], idx_resp[4])
+  `CONNECT_READ(idx5, idx_req[5], idx_resp[5])
+  `CONNECT_READ(idx6, idx_req[6], idx_resp[6])
+  `CONNECT_READ(idx7, idx_req[7], idx_resp[7])
+  `CONNECT_READ(mem, mem_read_req, mem_read_resp)
+  `CONNECT_WRITE(mem, mem_write_req, mem_write_resp)
+  `CONNECT_WRITE(out, out_req, out_resp)
+
+  assign lite_req = '{aw_valid: s_axi_control_awvalid, aw_addr: s_axi_control_awaddr,
+                      w_valid: s_axi_control_wvalid, w_data: s_axi_control_wdata, w_strb: s_axi_control_wstrb,
+                      b_ready: s_axi_control_bready,
+                      ar_valid: s_axi_control_arvalid, ar_addr: s_axi_control_araddr, r_ready: s_axi_control_rready};
+  assign s_axi_control_awready = lite_resp.aw_ready;
+  assign s_axi_control_wready  = lite_resp.w_ready;
+  assign s_axi_control_bvalid  = lite_resp.b_valid;
+  assign s_axi_control_bresp   = lite_resp.b_resp;
+  assign s_axi_control_arready = lite_resp.ar_ready;
+  assign s_axi_control_rvalid  = lite_resp.r_valid;
+  assign s_axi_control_rdata   = lite_resp.r_data;
+  assign s_axi_control_rresp   = lite_resp.r_resp;
+
+  // ---- Control and pipeline ----------------------------------------------------------------------------------------
   logic        start, start_taken, done, continue_run, idle;
   command_t    command;
   logic [31:0] last_status;
@@ -228,21 +167,8 @@ module trisage_sampler
   control_slave #(.IndexChannels(INDEX_CHANNELS), .TableLog2(TABLE_LOG2)) u_control (
     .clk_i         (ap_clk),
     .rst_ni        (rst_nq),
-    .aw_valid_i    (s_axi_control_awvalid),
-    .aw_ready_o    (s_axi_control_awready),
-    .aw_addr_i     (s_axi_control_awaddr),
-    .w_valid_i     (s_axi_control_wvalid),
-    .w_ready_o     (s_axi_control_wready),
-    .w_data_i      (s_axi_control_wdata),
-    .w_strb_i      (s_axi_control_wstrb),
-    .b_valid_o     (s_axi_control_bvalid),
-    .b_ready_i     (s_axi_control_bready),
-    .ar_valid_i    (s_axi_control_arvalid),
-    .ar_ready_o    (s_axi_control_arready),
-    .ar_addr_i     (s_axi_control_araddr),
-    .r_valid_o     (s_axi_control_rvalid),
-    .r_ready_i     (s_axi_control_rready),
-    .r_data_o      (s_axi_control_rdata),
+    .lite_req_i    (lite_req),
+    .lite_resp_o   (lite_resp),
     .interrupt_o   (interrupt),
     .start_o       (start),
     .start_taken_i (start_taken),
@@ -253,54 +179,6 @@ module trisage_sampler
     .last_status_i (last_status)
   );
 
-  assign s_axi_control_bresp = 2'b00;
-  assign s_axi_control_rresp = 2'b00;
-
-  // ---- Structs to flat ports ----------------------------------------------------------------------------------------
-  axi_ax_t                   offs_ar, mem_ar, mem_aw, out_aw;
-  axi_ax_t [MaxChannels-1:0] idx_ar;
-  axi_r_t                    offs_r, mem_r;
-  axi_r_t  [MaxChannels-1:0] idx_r;
-  logic    [MaxChannels-1:0] idx_ar_valid, idx_ar_ready, idx_r_valid, idx_r_ready;
-  axi_w_t                    mem_w, out_w;
-  axi_b_t                    mem_b, out_b;
-
-  assign {m_axi_offs_arid, m_axi_offs_araddr, m_axi_offs_arlen, m_axi_offs_arsize, m_axi_offs_arburst} = offs_ar;
-  assign offs_r = {m_axi_offs_rid, m_axi_offs_rdata, m_axi_offs_rresp, m_axi_offs_rlast};
-  assign {m_axi_mem_arid, m_axi_mem_araddr, m_axi_mem_arlen, m_axi_mem_arsize, m_axi_mem_arburst} = mem_ar;
-  assign mem_r = {m_axi_mem_rid, m_axi_mem_rdata, m_axi_mem_rresp, m_axi_mem_rlast};
-  assign {m_axi_mem_awid, m_axi_mem_awaddr, m_axi_mem_awlen, m_axi_mem_awsize, m_axi_mem_awburst} = mem_aw;
-  assign {m_axi_mem_wdata, m_axi_mem_wstrb, m_axi_mem_wlast} = mem_w;
-  assign mem_b = {m_axi_mem_bid, m_axi_mem_bresp};
-  assign {m_axi_out_awid, m_axi_out_awaddr, m_axi_out_awlen, m_axi_out_awsize, m_axi_out_awburst} = out_aw;
-  assign {m_axi_out_wdata, m_axi_out_wstrb, m_axi_out_wlast} = out_w;
-  assign out_b = {m_axi_out_bid, m_axi_out_bresp};
-
-  assign {m_axi_idx0_arid, m_axi_idx0_araddr, m_axi_idx0_arlen, m_axi_idx0_arsize, m_axi_idx0_arburst} = idx_ar[0];
-  assign idx_r[0] = {m_axi_idx0_rid, m_axi_idx0_rdata, m_axi_idx0_rresp, m_axi_idx0_rlast};
-  assign {m_axi_idx1_arid, m_axi_idx1_araddr, m_axi_idx1_arlen, m_axi_idx1_arsize, m_axi_idx1_arburst} = idx_ar[1];
-  assign idx_r[1] = {m_axi_idx1_rid, m_axi_idx1_rdata, m_axi_idx1_rresp, m_axi_idx1_rlast};
-  assign {m_axi_idx2_arid, m_axi_idx2_araddr, m_axi_idx2_arlen, m_axi_idx2_arsize, m_axi_idx2_arburst} = idx_ar[2];
-  assign idx_r[2] = {m_axi_idx2_rid, m_axi_idx2_rdata, m_axi_idx2_rresp, m_axi_idx2_rlast};
-  assign {m_axi_idx3_arid, m_axi_idx3_araddr, m_axi_idx3_arlen, m_axi_idx3_arsize, m_axi_idx3_arburst} = idx_ar[3];
-  assign idx_r[3] = {m_axi_idx3_rid, m_axi_idx3_rdata, m_axi_idx3_rresp, m_axi_idx3_rlast};
-  assign {m_axi_idx4_arid, m_axi_idx4_araddr, m_axi_idx4_arlen, m_axi_idx4_arsize, m_axi_idx4_arburst} = idx_ar[4];
-  assign idx_r[4] = {m_axi_idx4_rid, m_axi_idx4_rdata, m_axi_idx4_rresp, m_axi_idx4_rlast};
-  assign {m_axi_idx5_arid, m_axi_idx5_araddr, m_axi_idx5_arlen, m_axi_idx5_arsize, m_axi_idx5_arburst} = idx_ar[5];
-  assign idx_r[5] = {m_axi_idx5_rid, m_axi_idx5_rdata, m_axi_idx5_rresp, m_axi_idx5_rlast};
-  assign {m_axi_idx6_arid, m_axi_idx6_araddr, m_axi_idx6_arlen, m_axi_idx6_arsize, m_axi_idx6_arburst} = idx_ar[6];
-  assign idx_r[6] = {m_axi_idx6_rid, m_axi_idx6_rdata, m_axi_idx6_rresp, m_axi_idx6_rlast};
-  assign {m_axi_idx7_arid, m_axi_idx7_araddr, m_axi_idx7_arlen, m_axi_idx7_arsize, m_axi_idx7_arburst} = idx_ar[7];
-  assign idx_r[7] = {m_axi_idx7_rid, m_axi_idx7_rdata, m_axi_idx7_rresp, m_axi_idx7_rlast};
-  assign {m_axi_idx7_arvalid, m_axi_idx6_arvalid, m_axi_idx5_arvalid, m_axi_idx4_arvalid,
-    m_axi_idx3_arvalid, m_axi_idx2_arvalid, m_axi_idx1_arvalid, m_axi_idx0_arvalid} = idx_ar_valid;
-  assign {m_axi_idx7_rready, m_axi_idx6_rready, m_axi_idx5_rready, m_axi_idx4_rready,
-    m_axi_idx3_rready, m_axi_idx2_rready, m_axi_idx1_rready, m_axi_idx0_rready} = idx_r_ready;
-  assign idx_ar_ready = {m_axi_idx7_arready, m_axi_idx6_arready, m_axi_idx5_arready, m_axi_idx4_arready,
-    m_axi_idx3_arready, m_axi_idx2_arready, m_axi_idx1_arready, m_axi_idx0_arready};
-  assign idx_r_valid = {m_axi_idx7_rvalid, m_axi_idx6_rvalid, m_axi_idx5_rvalid, m_axi_idx4_rvalid,
-    m_axi_idx3_rvalid, m_axi_idx2_rvalid, m_axi_idx1_rvalid, m_axi_idx0_rvalid};
-
   sampler_core #(
     .IndexChannels (INDEX_CHANNELS),
     .TableLog2     (TABLE_LOG2),
@@ -309,51 +187,30 @@ module trisage_sampler
     .SlrStages     (SLR_STAGES),
     .ChachaRounds  (CHACHA_ROUNDS)
   ) u_core (
-    .clk_i           (ap_clk),
-    .rst_ni          (rst_nq),
-    .start_i         (start),
-    .start_taken_o   (start_taken),
-    .done_o          (done),
-    .continue_i      (continue_run),
-    .idle_o          (idle),
-    .command_i       (command),
-    .last_status_o   (last_status),
-    .offs_ar_valid_o (m_axi_offs_arvalid),
-    .offs_ar_ready_i (m_axi_offs_arready),
-    .offs_ar_o       (offs_ar),
-    .offs_r_valid_i  (m_axi_offs_rvalid),
-    .offs_r_ready_o  (m_axi_offs_rready),
-    .offs_r_i        (offs_r),
-    .idx_ar_valid_o  (idx_ar_valid),
-    .idx_ar_ready_i  (idx_ar_ready),
-    .idx_ar_o        (idx_ar),
-    .idx_r_valid_i   (idx_r_valid),
-    .idx_r_ready_o   (idx_r_ready),
-    .idx_r_i         (idx_r),
-    .mem_ar_valid_o  (m_axi_mem_arvalid),
-    .mem_ar_ready_i  (m_axi_mem_arready),
-    .mem_ar_o        (mem_ar),
-    .mem_r_valid_i   (m_axi_mem_rvalid),
-    .mem_r_ready_o   (m_axi_mem_rready),
-    .mem_r_i         (mem_r),
-    .mem_aw_valid_o  (m_axi_mem_awvalid),
-    .mem_aw_ready_i  (m_axi_mem_awready),
-    .mem_aw_o        (mem_aw),
-    .mem_w_valid_o   (m_axi_mem_wvalid),
-    .mem_w_ready_i   (m_axi_mem_wready),
-    .mem_w_o         (mem_w),
-    .mem_b_valid_i   (m_axi_mem_bvalid),
-    .mem_b_ready_o   (m_axi_mem_bready),
-    .mem_b_i         (mem_b),
-    .out_aw_valid_o  (m_axi_out_awvalid),
-    .out_aw_ready_i  (m_axi_out_awready),
-    .out_aw_o        (out_aw),
-    .out_w_valid_o   (m_axi_out_wvalid),
-    .out_w_ready_i   (m_axi_out_wready),
-    .out_w_o         (out_w),
-    .out_b_valid_i   (m_axi_out_bvalid),
-    .out_b_ready_o   (m_axi_out_bready),
-    .out_b_i         (out_b)
+    .clk_i            (ap_clk),
+    .rst_ni           (rst_nq),
+    .start_i          (start),
+    .start_taken_o    (start_taken),
+    .done_o           (done),
+    .continue_i       (continue_run),
+    .idle_o           (idle),
+    .command_i        (command),
+    .last_status_o    (last_status),
+    .offs_read_req_o  (offs_req),
+    .offs_read_resp_i (offs_resp),
+    .idx_read_req_o   (idx_req),
+    .idx_read_resp_i  (idx_resp),
+    .mem_read_req_o   (mem_read_req),
+    .mem_read_resp_i  (mem_read_resp),
+    .mem_write_req_o  (mem_write_req),
+    .mem_write_resp_i (mem_write_resp),
+    .out_write_req_o  (out_req),
+    .out_write_resp_i (out_resp)
   );
 
 endmodule
+
+`undef READ_PINS
+`undef WRITE_PINS
+`undef CONNECT_READ
+`undef CONNECT_WRITE

@@ -1,5 +1,5 @@
 //! The boards that the kernel is built for, as data: what each has, and how three kernels lie on it. The link files in
-//! `hw/vitis` say the same to the linker; [`crate::link`] compares the two.
+//! `hw/vitis` say the same to the linker; [`crate::vitis::link`] compares the two.
 //!
 //! *Fact* in a comment is what a vendor's document says, which is named; *estimate* is ours.
 

@@ -154,8 +154,6 @@ fn arg_tags(channels: usize) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     /// The values of an attribute in elements of this name, in order.
@@ -167,20 +165,10 @@ mod tests {
             .collect()
     }
 
+    /// Its ports are compared in `tests/vitis/interfaces.rs`.
     #[test]
-    fn the_rtl_has_these_ports_and_no_others() {
-        let rtl = include_str!("../rtl/trisage_sampler.sv");
-        let declared = rtl.lines().filter(|line| line.starts_with("  input ") || line.starts_with("  output "));
-        let pins = declared.filter_map(|line| line.trim_end_matches(',').split_whitespace().last());
-        let interfaces: BTreeSet<&str> =
-            pins.filter(|pin| pin.contains("_axi_")).filter_map(|pin| Some(pin.rsplit_once('_')?.0)).collect();
-        let xml = package(MAX_CHANNELS);
-        assert_eq!(interfaces, attributes(&xml, "port", "name").into_iter().collect());
-        assert!(rtl.contains("module trisage_sampler\n"), "{KERNEL} is its top module");
-        assert!(rtl.contains("input  logic [11:0] s_axi_control_awaddr"), "as CONTROL_RANGE has it");
-        let package: Vec<&str> = include_str!("../rtl/trisage_pkg.sv").split_whitespace().collect();
-        let width = ["LineBytes", "=", &format!("{LINE_BYTES};")];
-        assert!(package.windows(3).any(|words| words == width), "dataWidth");
+    fn the_kernel_is_the_top_module_of_the_rtl() {
+        assert!(include_str!("../rtl/trisage_sampler.sv").contains(&format!("\nmodule {KERNEL}\n")));
     }
 
     #[test]

@@ -27,11 +27,13 @@ fn the_rtl_has_the_pins_that_are_described() {
     assert_eq!(read_pins(RTL, PACKAGE), all_pins());
     // And a pin more, less, turned round or of another width is noticed.
     for (from, to) in [
-        ("  input  logic        m_axi_offs_arready,\n", ""),
-        ("output logic        m_axi_out_wlast,", "input  logic        m_axi_out_wlast,"),
-        ("input  line_t       m_axi_idx7_rdata,", "input  addr_t       m_axi_idx7_rdata,"),
+        ("  input  logic        m_axi_``p``_arready, \\\n", ""),
+        ("output logic        m_axi_``p``_wlast,", "input  logic        m_axi_``p``_wlast,"),
+        ("input  line_t       m_axi_``p``_rdata,", "input  addr_t       m_axi_``p``_rdata,"),
+        ("  `READ_PINS(idx7),\n", ""),
+        ("  `READ_PINS(offs),", "  `WRITE_PINS(offs),"),
         ("output logic        interrupt,", "output logic        irq,"),
-        ("s_axi_control_wstrb,", "s_axi_control_wstrb,\n  input  logic s_axi_control_awprot,"),
+        ("[3:0]  s_axi_control_wstrb,", "[3:0]  s_axi_control_wstrb,\n  input  logic s_axi_control_awprot,"),
     ] {
         assert_ne!(read_pins(&change(RTL, from, to), PACKAGE), all_pins(), "{from}");
     }

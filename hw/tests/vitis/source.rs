@@ -33,12 +33,40 @@ fn types(package: &str) -> HashMap<&str, u32> {
     types
 }
 
+/// The lines of a source with its macros replaced: those of one argument, of which each use stands on a line of its own.
+fn expanded(source: &str) -> Vec<String> {
+    let mut macros: HashMap<&str, (&str, Vec<&str>)> = HashMap::new();
+    let mut expanded = Vec::new();
+    let mut lines = source.lines();
+    while let Some(line) = lines.next() {
+        let line = code(line);
+        if let Some(rest) = line.strip_prefix("`define ") {
+            let (head, mut goes_on) = rest.split_once(')').expect(line);
+            let mut body = Vec::new();
+            while goes_on.ends_with('\\') {
+                goes_on = lines.next().expect("a macro ends");
+                body.push(goes_on.trim_end_matches('\\'));
+            }
+            let (name, argument) = head.split_once('(').expect(line);
+            macros.insert(name, (argument, body));
+        } else if let Some((name, rest)) = line.strip_prefix('`').and_then(|call| call.split_once('(')) {
+            let (argument, body) = &macros[name];
+            let value = rest.split(')').next().unwrap_or_default();
+            expanded.extend(body.iter().map(|line| line.replace(&format!("``{argument}``"), value)));
+        } else {
+            expanded.push(line.to_owned());
+        }
+    }
+    expanded
+}
+
 /// The pins that a module declares, one a line, of type `logic`, `wire` or a type of the package.
 pub(crate) fn pins(module: &str, package: &str) -> BTreeSet<Pin> {
     let types = types(package);
     let mut pins = BTreeSet::new();
-    for line in module.lines().take_while(|line| !line.starts_with(");")) {
-        let line = code(line).trim_end_matches(',');
+    let lines = expanded(module);
+    for line in lines.iter().map(|line| line.trim()).take_while(|line| !line.starts_with(");")) {
+        let line = line.trim_end_matches([',', ' ']);
         let (direction, rest) = if let Some(rest) = line.strip_prefix("input ") {
             (Direction::Input, rest)
         } else if let Some(rest) = line.strip_prefix("output ") {

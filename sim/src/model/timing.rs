@@ -28,10 +28,10 @@ use crate::worker::Cancel;
 use ports::{Cycle, Packer, Places, Writes};
 use stages::{Dedup, END, Frontier, Lines, NONE, Node, Offsets, Planned, Rows, Sampler};
 
-/// Items in the queue between two stages (`StageQueue` in `sampler_core.sv`).
+/// Items in the queue between two stages (`StageQueue` in `trisage_pkg.sv`).
 const STAGE_QUEUE: usize = 4;
 
-/// Bursts of outputs that may wait for their answers (`OutWindow` in `sampler_core.sv`).
+/// Bursts of outputs that may wait for their answers (`OutWindow` in `write_side.sv`).
 const OUT_WINDOW: usize = 32;
 
 /// Nodes whose offset records lie in one line.

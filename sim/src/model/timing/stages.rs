@@ -231,7 +231,7 @@ pub(super) struct Lines {
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Lines {
-    /// Reads of a channel that the bus has not taken yet (`sampler_core.sv`).
+    /// Reads of a channel that the bus has not taken yet (`read_side.sv`).
     const QUEUE: usize = 16;
 
     pub(super) fn new(memory: Timing, window: usize, channels: usize) -> Self {
