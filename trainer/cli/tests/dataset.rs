@@ -158,3 +158,16 @@ fn splits_are_chosen_and_what_is_not_read_is_said() {
     let summary = "bare: 4 nodes, 4 edges, 0 features, 0 classes, split 0 / 0 / 0\n".to_owned();
     assert_eq!(trisage(&files, "dataset import set --out bare"), (0, summary, alone));
 }
+
+/// Lines of a pipe could not be looked at before they are read.
+#[test]
+fn a_pipe_is_no_table() {
+    let files = Files::new([("e.csv", b"0,1\n".to_vec())]);
+    assert!(std::process::Command::new("mkfifo").arg(files.at("pipe")).status().unwrap().success());
+    for option in ["--labels", "--features"] {
+        let (code, stdout, stderr) = trisage(&files, &format!("dataset import e.csv --out set {option} pipe"));
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        assert!(stderr.starts_with("error: pipe: ") && stderr.contains("no file that can be read twice"), "{stderr}");
+        assert!(!files.at("set").exists());
+    }
+}

@@ -75,20 +75,20 @@ fn of_a_data_set() {
     let place = folder();
     let begin = |from: &TempDir, to: &str| {
         let run = Run::start(import(from.path(), &place.path().join(to)));
-        (run, feed(&from.path().join("features")))
+        (run, feed(&from.path().join("edges")))
     };
-    let (killed, _features) = begin(&dead, "data");
+    let (killed, _edges) = begin(&dead, "data");
     assert_eq!(parts(place.path()).len(), 1);
     killed.signal(Signal::SIGKILL);
     assert_eq!(killed.end().0, None);
     assert_eq!(parts(place.path()).len(), 1);
 
-    let (running, its_features) = begin(&alive, "other");
-    let (again, features) = begin(&next, "data");
+    let (running, its_edges) = begin(&alive, "other");
+    let (again, edges) = begin(&next, "data");
     assert_eq!(parts(place.path()).len(), 2, "those of the two that run");
-    finish(features);
+    finish(edges);
     assert_eq!(again.end(), (Some(0), String::new()));
-    finish(its_features);
+    finish(its_edges);
     assert_eq!(running.end(), (Some(0), String::new()));
     assert_eq!(names(place.path()), ["data", "other"]);
     assert!(place.path().join("other/features.npy").is_file());

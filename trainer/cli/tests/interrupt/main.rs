@@ -117,25 +117,26 @@ fn parts(folder: &Path) -> Vec<String> {
     names(folder).into_iter().filter(|name| name.contains(".part")).collect()
 }
 
-/// A data set to import, whose features come from the pipe `features`.
+/// A data set to import, whose edges come from the pipe `edges`.
 fn source(folder: &Path) {
-    fs::write(folder.join("edges.txt"), "0 1\n1 2\n2 0\n").unwrap();
     fs::write(folder.join("labels.txt"), "0\n1\n0\n").unwrap();
-    pipe(folder, "features");
+    fs::write(folder.join("features.txt"), "1.0 2.0\n3.0 4.0\n5.0 6.0\n").unwrap();
+    pipe(folder, "edges");
 }
 
 /// The command that imports it into `out`.
 fn import(folder: &Path, out: &Path) -> Command {
     let at = |name: &str| folder.join(name).display().to_string();
-    let [edges, labels, features] = ["edges.txt", "labels.txt", "features"].map(at);
-    let mut command = trisage(&format!("dataset import {edges} --labels {labels} --features {features} --out"));
+    let [edges, labels, features] = ["edges", "labels.txt", "features.txt"].map(at);
+    let mut command =
+        trisage(&format!("dataset import {edges} --graph-format edges --labels {labels} --features {features} --out"));
     command.arg(out).stdout(Stdio::null());
     command
 }
 
-/// Writes all features of that source.
+/// Writes all edges of that source.
 fn finish(mut pipe: File) {
-    pipe.write_all(b"1.0 2.0\n3.0 4.0\n5.0 6.0\n").unwrap();
+    pipe.write_all(b"0 1\n1 2\n2 0\n").unwrap();
 }
 
 /// A new folder.

@@ -86,12 +86,12 @@ fn while_a_data_set_is_imported() {
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
         let run = Run::start(import(folder.path(), &place.join("data")));
-        let features = feed(&folder.path().join("features"));
+        let edges = feed(&folder.path().join("edges"));
         assert_eq!(parts(&place).len(), 1, "the graph is written already");
         run.signal(end.0);
         run.ends_by(end);
         assert_eq!(names(&place), [""; 0]);
-        drop(features);
+        drop(edges);
     }
 }
 
@@ -164,12 +164,12 @@ fn a_process_and_its_group_are_told_at_once() {
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
         let run = Run::start(import(folder.path(), &place.join("data")));
-        let features = feed(&folder.path().join("features"));
+        let edges = feed(&folder.path().join("edges"));
         kill(run.process(), end.0).unwrap();
         killpg(run.process(), end.0).unwrap();
         run.ends_by(end);
         assert_eq!(names(&place), [""; 0]);
-        drop(features);
+        drop(edges);
     }
 }
 
@@ -232,7 +232,7 @@ fn a_stop_and_a_continuation_change_nothing() {
     source(folder.path());
     let out = folder.path().join("data");
     let run = Run::start(import(folder.path(), &out));
-    let features = feed(&folder.path().join("features"));
+    let edges = feed(&folder.path().join("edges"));
     let stat = format!("/proc/{}/stat", run.0.id());
     let state = || fs::read_to_string(&stat).unwrap().rsplit_once(") ").unwrap().1.chars().next();
     run.signal(Signal::SIGTSTP);
@@ -240,7 +240,7 @@ fn a_stop_and_a_continuation_change_nothing() {
         thread::sleep(Duration::from_millis(1));
     }
     run.signal(Signal::SIGCONT);
-    finish(features);
+    finish(edges);
     assert_eq!(run.end(), (Some(0), String::new()));
     assert!(out.join("features.npy").is_file());
 }
