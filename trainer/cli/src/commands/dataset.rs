@@ -92,6 +92,15 @@ pub(crate) fn run(command: &DatasetCommand) -> Result<(), CliError> {
             let imported = import::import(&args.source, &args.out, &args.options()?, &progress)?;
             drop(progress);
             say_unread(&args.source, &imported.unread);
+            // Planetoid's folders may have the graph twice.
+            let has = |name: &str| args.source.join(name).exists();
+            if args.format.is_none() && has("raw_indptr.npy") && has("indptr.npy") {
+                say(&format!(
+                    "note: {}: the graph is that of raw_indptr.npy and raw_indices.npy, as Planetoid published it; for indptr.npy \
+                     and indices.npy give --format folder",
+                    args.source.display()
+                ));
+            }
             if imported.added > 0 {
                 let (from, named) = (args.source.display(), imported.nodes - imported.added);
                 let (named, nodes) = (count(named as u64), count(imported.nodes as u64));
