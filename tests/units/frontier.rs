@@ -4,12 +4,13 @@
 use std::{cell::RefCell, collections::VecDeque};
 
 use proptest::prelude::*;
+use sim::chance::Chance;
 use tests::Property;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Chance, Pace, STUCK_CYCLES},
+    flow::{Pace, STUCK_CYCLES},
     items::{CORRUPT, DATA, END, Item, READ_ERROR},
 };
 
@@ -80,7 +81,7 @@ struct Phase {
 
 impl Phase {
     fn hash(&self, of: u64) -> u64 {
-        Chance(self.ids ^ of.wrapping_mul(0x9FB2_1C65_1E98_DF25)).below(u64::MAX)
+        Chance::seeded(self.ids ^ of.wrapping_mul(0x9FB2_1C65_1E98_DF25)).below(u64::MAX)
     }
 
     /// The id at a place; now and then one that is no node.
@@ -156,7 +157,7 @@ fn reads(
     let before = bench.clock(&In { start: 1, ..arguments() })?.reads;
 
     let (mut sink, mut takes, mut gives) = (pace.gate(1), pace.gate(2), pace.gate(3));
-    let mut latency = Chance(phase.ids);
+    let mut latency = Chance::seeded(phase.ids);
     let (mut asked, mut answers, mut found) = (VecDeque::new(), false, vec![]);
     let (mut next, mut moved) = (phase.lines(), 0);
     for cycle in 0.. {
