@@ -17,5 +17,6 @@ install libclang "$version" "$dir" "$setup/libclang.txt" ready
 (($# > 0)) || exit 0
 export LIBCLANG_PATH=$dir
 # The wheel has no headers of its own, such as stdbool.h; those of the C++ compiler do.
-export BINDGEN_EXTRA_CLANG_ARGS="-isystem $(g++ -print-file-name=include)"
+headers=$(g++ -print-file-name=include)
+export BINDGEN_EXTRA_CLANG_ARGS="-isystem $headers"
 exec "$@"
