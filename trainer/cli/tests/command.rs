@@ -247,7 +247,7 @@ fn what_is_wrong_is_said_in_a_sentence() {
         ("verify --graph gen:star:nodes=5 --symmetrise", "--symmetrise is for graphs in files"),
         ("verify --graph gen:star:nodes=5 --fanouts 2000", "fan-out 2000 of hop 1 is too large; the software model"),
         ("verify --graph gen:star:nodes=50 --node-capacity 3", "the capacity of 3 was reached in hop 0"),
-        ("verify --graph gen:star:nodes=50 --node-capacity 3", "leave --node-capacity and --edge-capacity away"),
+        ("verify --graph gen:star:nodes=50 --node-capacity 3", "omit --node-capacity and --edge-capacity"),
         ("verify --graph gen:star:nodes=5 --waves w.fst", "--waves is an option of back end 'rtl'"),
         ("verify --graph gen:star:nodes=5 --iterations 0", "--iterations"),
         ("verify --graph gen:star:nodes=5 --fanouts 1,x", "whole number"),
@@ -420,7 +420,7 @@ fn ctrl_c_ends_a_run_in_a_sentence() {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut messages, &mut rest).unwrap();
     assert_eq!(status.code(), Some(130), "{rest}");
-    assert!(rest.starts_with("error: stopped after ") && rest.ends_with(" iterations\n"), "{rest}");
+    assert!(rest.starts_with("error: interrupted by SIGINT: stopped after ") && rest.ends_with(" iterations\n"), "{rest}");
 }
 
 #[test]
