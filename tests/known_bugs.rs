@@ -3,7 +3,8 @@
 
 use std::{collections::HashSet, fs, sync::Arc};
 
-use golden::{Buffer, Capacity, CscGraph, ID_MAX, RequestError, read};
+use golden::{Buffer, Capacity, CscGraph, ID_MAX, RequestError};
+use golden_files::read;
 use hw::{DeviceError, SamplerDevice, Slr};
 use tests::{Bench, Outcome, from_arcs, hexagon, model, random_multigraph, request, rtl, rtl_options, star};
 

@@ -1,8 +1,9 @@
-//! The software model foretells the cycles of the RTL.
+//! The software model predicts the cycles of the RTL.
 
 use std::sync::Arc;
 
-use golden::{CscGraph, Silent, generate::GraphSpec};
+use golden::{CscGraph, Silent};
+use golden_files::generate::GraphSpec;
 use hw::{Feature, SamplerDevice, Slr};
 use sim::{
     memory::Profile,
@@ -26,11 +27,11 @@ fn generated(spec: &str) -> Arc<CscGraph> {
 
 fn predicted(channels: usize, memory: Profile, table_log2: u32) -> SoftwareModel {
     let timing = Some(TimingOptions { memory, table_log2, ..TimingOptions::default() });
-    SoftwareModel::new(ModelOptions { channels, timing }).unwrap_or_else(|e| panic!("{e}"))
+    SoftwareModel::new(ModelOptions { channels, timing, ..ModelOptions::default() }).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
-fn the_model_foretells_the_cycles_of_the_rtl() {
+fn the_model_predicts_the_cycles_of_the_rtl() {
     let works: [(&str, Arc<CscGraph>, &[i32]); 7] = [
         ("cora", cora(), &[10, 10, 10]),
         ("cora", cora(), &[ALL, 5]),
@@ -53,10 +54,10 @@ fn the_model_foretells_the_cycles_of_the_rtl() {
                     let report = report.unwrap_or_else(|why| panic!("{name}: {why}"));
                     (report.cycles.unwrap() as f64, report.hops.total_edges())
                 };
-                let ((counted, edges), (foretold, _)) = (cycles(&device), cycles(&model));
-                let error = foretold / counted - 1.0;
+                let ((counted, edges), (predicted, _)) = (cycles(&device), cycles(&model));
+                let error = predicted / counted - 1.0;
                 let line = format!(
-                    "{name:20} {fanouts:?} {memory}, {channels} channels, {edges} edges: {counted} cycles, foretold {foretold}, {:+.2} %",
+                    "{name:20} {fanouts:?} {memory}, {channels} channels, {edges} edges: {counted} cycles, predicted {predicted}, {:+.2} %",
                     100.0 * error
                 );
                 println!("{line}");
@@ -76,8 +77,8 @@ fn a_prediction_says_that_it_is_one() {
     assert!(model.capabilities().require(Feature::Cycles).is_err());
     assert!(!tests::model().capabilities().has(Feature::PredictedCycles));
     let timing = Some(TimingOptions { memory: Profile::Hostile, ..TimingOptions::default() });
-    let refused = SoftwareModel::new(ModelOptions { channels: 4, timing }).unwrap_err();
-    assert!(refused.to_string().contains("'hostile' cannot be foretold"), "{refused}");
+    let refused = SoftwareModel::new(ModelOptions { timing, ..ModelOptions::default() }).unwrap_err();
+    assert!(refused.to_string().contains("'hostile' cannot be predicted"), "{refused}");
 }
 
 /// The same work takes the same cycles again, on every SLR, and the table starts empty.

@@ -8,7 +8,8 @@ use hw::{
     BusAccess, Deadline, DeviceError, OutputBuffers, SamplerDevice, Slot, Slr,
     card::{LINE_BYTES, Port},
 };
-use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
+use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlOptions};
+use strum::VariantArray;
 use tests::{Bench, cora, model, random_multigraph, request, rtl, rtl_options, star};
 
 fn with_parameter(name: &str, value: u64) -> RtlOptions {
@@ -20,7 +21,7 @@ fn every_memory_profile_gives_the_same_result() {
     let graph = cora();
     let request = request(42, 3, 0..1024, &[10, 10]);
     let mut cycles = vec![];
-    for memory in Profile::ALL {
+    for &memory in Profile::VARIANTS {
         let device = rtl(&RtlOptions { memory, stall_seed: 5, ..rtl_options() });
         let bench = Bench::new(&device, &graph);
         // Equal to the reference, so equal to each other.
@@ -184,18 +185,18 @@ fn a_status_block_that_cannot_be_written_is_an_error() {
 #[test]
 fn verify_catches_a_broken_kernel() {
     let graph = cora();
-    let plan = trainer::verify::Plan {
-        batches: trainer::batches::Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), 256, 1),
+    let plan = pipeline::verify::Plan {
+        batches: pipeline::batches::Batches::shuffled((0..graph.nodes()).map(NodeId::from_index), 256, 1),
         fanouts: vec![Fanout::Count(3), Fanout::Count(3)],
         seed: 1,
         iterations: 3,
         capacity: Capacity { nodes: graph.nodes(), edges: graph.edges() },
         timeout: None,
-        transport: trainer::pipeline::Transport::default(),
+        transport: pipeline::Transport::default(),
     };
     let verify = |device: Arc<dyn SamplerDevice>| {
-        let host = Arc::new(trainer::accelerator::HostAccelerator::default());
-        trainer::verify::run(&device, &host, &graph, &plan, &Silent).unwrap_or_else(|e| panic!("{e}")).difference
+        let host = Arc::new(pipeline::accelerator::HostAccelerator::default());
+        pipeline::verify::run(&device, &host, &graph, &plan, &Silent).unwrap_or_else(|e| panic!("{e}")).difference
     };
     assert!(verify(Arc::new(rtl(&rtl_options()))).is_none());
     assert!(verify(Arc::new(model())).is_none());
@@ -227,13 +228,7 @@ fn a_failed_assertion_is_an_error() {
 fn waves_are_written_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let options = RtlOptions { waves: Some(folder.path().join("run.fst")), ..rtl_options() };
-    let device = match RtlDevice::new(&options, &|line| eprintln!("{line}")) {
-        Err(error) if error.to_string().contains("waves need the Debian packages") => {
-            eprintln!("skipped: {error}");
-            return;
-        }
-        device => device.unwrap_or_else(|error| panic!("{error}")),
-    };
+    let device = rtl(&options);
     let graph = random_multigraph(50, 200, 8);
     Bench::new(&device, &graph).check(Slr::ALL[1], &request(1, 1, 0..5, &[2])).unwrap();
     drop(device);

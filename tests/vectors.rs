@@ -2,7 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
-use golden::{Capacity, CscGraph, HopCounts, Silent, read};
+use golden::{Capacity, CscGraph, HopCounts, Silent};
+use golden_files::read;
 use hw::{SamplerDevice, Slr};
 use tests::{Bench, Vector, cora, digest, model, rtl, rtl_options, rtl_options_for_large_graphs, vectors_in};
 

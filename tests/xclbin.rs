@@ -2,7 +2,7 @@
 
 use hw::xclbin::{Connection, Ip, Memory, Mode, Xclbin};
 use proptest::prelude::*;
-use tests::Property;
+use test_support::Property;
 
 fn memory() -> impl Strategy<Value = Memory> {
     ("[ -~]{0,15}", any::<u8>(), any::<bool>(), any::<u64>(), any::<u64>())

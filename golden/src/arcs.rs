@@ -2,7 +2,7 @@
 
 use crate::{
     graph::{CscGraph, GraphError},
-    id::NodeId,
+    id::{ID_MAX, NodeId},
 };
 
 impl CscGraph {
@@ -53,6 +53,41 @@ impl CscGraph {
         Self::new(indptr, indices)
     }
 
+    /// The same graph with isolated nodes behind the last one, so that there are `nodes`, if it has fewer.
+    ///
+    /// # Errors
+    /// If that is more than [`ID_MAX`](crate::ID_MAX).
+    pub fn padded(self, nodes: usize) -> Result<Self, GraphError> {
+        let Self { mut indptr, indices } = self;
+        if nodes > ID_MAX as usize {
+            return Err(GraphError::TooLarge { what: "nodes", found: nodes as u64 });
+        }
+        indptr.resize(indptr.len().max(nodes + 1), indices.len() as u32);
+        Self::new(indptr, indices)
+    }
+
+    /// An arc (source, destination) of which there are more than of its reverse; `None` if the graph is symmetric, parallel
+    /// arcs counted. A self-loop is its own reverse.
+    pub fn one_way(&self) -> Option<(NodeId, NodeId)> {
+        let reversed = self.arcs().map(|(source, destination)| (destination, source));
+        // Its in-neighbours are the out-neighbours here, and ascend.
+        let (indptr, outs) = by_destination(self.nodes(), reversed);
+        let mut ins = Vec::new();
+        indptr.windows(2).zip(self.indptr.windows(2)).zip(0..).find_map(|((outs_of, ins_of), node)| {
+            let outs = &outs[outs_of[0] as usize..outs_of[1] as usize];
+            ins.clear();
+            ins.extend_from_slice(&self.indices[ins_of[0] as usize..ins_of[1] as usize]);
+            ins.sort_unstable();
+            let node = NodeId::new(node);
+            let at = (0..ins.len().max(outs.len())).find(|&at| ins.get(at) != outs.get(at))?;
+            Some(match (ins.get(at), outs.get(at)) {
+                (Some(&source), Some(&destination)) if source > destination => (node, destination),
+                (Some(&source), _) => (source, node),
+                (None, destination) => (node, *destination?),
+            })
+        })
+    }
+
     /// The same graph with the in-neighbours of each node ascending.
     #[must_use]
     pub fn ascending(mut self) -> Self {
@@ -87,10 +122,7 @@ impl CscGraph {
 /// node stand in the order in which `arcs` yields them. O(N + E), in two passes.
 ///
 /// There are at most `u32::MAX` arcs, and `nodes` is above every destination.
-pub(crate) fn by_destination(
-    nodes: usize,
-    arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone,
-) -> (Vec<u32>, Vec<NodeId>) {
+fn by_destination(nodes: usize, arcs: impl Iterator<Item = (NodeId, NodeId)> + Clone) -> (Vec<u32>, Vec<NodeId>) {
     let mut indptr = vec![0; nodes + 1];
     for (_, destination) in arcs.clone() {
         indptr[destination.index() + 1] += 1;
@@ -133,6 +165,26 @@ mod tests {
         let g = graph(4, &[(3, 1), (3, 1), (1, 3), (2, 2), (0, 1)]);
         assert_eq!(g.symmetrised().unwrap(), graph(4, &[(1, 0), (0, 1), (3, 1), (2, 2), (1, 3)]));
         assert_eq!(graph(0, &[]).symmetrised().unwrap(), graph(0, &[]));
+    }
+
+    #[test]
+    fn isolated_nodes_are_added_at_the_end() {
+        assert_eq!(graph(2, &[(1, 0)]).padded(4).unwrap(), graph(4, &[(1, 0)]));
+        assert_eq!(graph(2, &[(1, 0)]).padded(1).unwrap(), graph(2, &[(1, 0)]));
+        assert!(graph(2, &[]).padded(1 << 31).is_err());
+    }
+
+    #[test]
+    fn an_arc_without_its_reverse_is_found() {
+        let one_way = |arcs: &[(u32, u32)]| graph(4, arcs).one_way().map(|(u, v)| (u.get(), v.get()));
+        assert_eq!(one_way(&[]), None);
+        assert_eq!(one_way(&[(3, 1), (1, 3), (2, 2), (0, 1), (1, 0)]), None);
+        assert_eq!(one_way(&[(3, 1), (3, 1), (1, 3), (1, 3)]), None);
+        assert_eq!(one_way(&[(3, 1)]), Some((3, 1)));
+        assert_eq!(one_way(&[(1, 3)]), Some((1, 3)));
+        assert_eq!(one_way(&[(3, 1), (1, 3), (3, 1)]), Some((3, 1)));
+        assert_eq!(one_way(&[(0, 1), (2, 0)]), Some((0, 1)));
+        assert_eq!(one_way(&[(0, 2), (1, 0), (0, 1), (3, 0)]), Some((0, 2)));
     }
 
     #[test]

@@ -51,6 +51,18 @@ pub fn draw(n: u32, mut next_word: impl FnMut() -> u32) -> u32 {
     (m >> 32) as u32
 }
 
+/// Puts `items` in random order (Fisher and Yates, in the form of Durstenfeld, "Algorithm 235: Random permutation", CACM 7(7),
+/// 1964): for i from the last place down to 1, the items at places i and `draw(i + 1)` change places.
+///
+/// # Panics
+/// If there are 2^32 items or more.
+pub fn shuffle<T>(items: &mut [T], mut next_word: impl FnMut() -> u32) {
+    for last in (1..items.len()).rev() {
+        let places = u32::try_from(last + 1).expect("there are fewer than 2^32 items");
+        items.swap(last, draw(places, &mut next_word) as usize);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +85,17 @@ mod tests {
         let mut words = [0u32, 0, 0x8000_0000].into_iter();
         assert_eq!(draw(3, || words.next().unwrap()), 1);
         assert_eq!(words.next(), None);
+    }
+
+    #[test]
+    fn a_shuffle_draws_from_the_last_place_down() {
+        // Half of a range is drawn each time: places 2 of 4, 1 of 3, 1 of 2.
+        let mut items = ['a', 'b', 'c', 'd'];
+        shuffle(&mut items, || 1 << 31);
+        assert_eq!(items, ['a', 'd', 'b', 'c']);
+        let unused = || panic!("nothing to draw");
+        shuffle(&mut [0; 0], unused);
+        shuffle(&mut [7], unused);
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What is sampled, bit for bit: the graph, where it comes from ([`mod@read`], [`generate`]) and goes to ([`mod@write`]), the
-//! request, the sub-graph, the draw, and the reference sampler.
+//! What is sampled, bit for bit: the graph, the request, the sub-graph, the draw, and the reference sampler.
 //!
 //! Everything else in trisage (software model, RTL, card) is compared with [`sample`]. It is one plain reading of the
 //! sampling contract (`golden/CONTRACT.md`), without threads, unsafe code or tricks for speed.
@@ -8,21 +7,14 @@
 
 mod arcs;
 mod draw;
-mod format;
-pub mod generate;
 mod graph;
 mod id;
-pub mod memory;
-mod npy;
 mod progress;
-pub mod read;
 mod request;
 mod sampler;
 mod subgraph;
-pub mod write;
 
-pub use draw::{Words, draw};
-pub use format::{Format, FormatError};
+pub use draw::{Words, draw, shuffle};
 pub use graph::{CscGraph, GraphError};
 pub use id::{EdgePos, ID_MAX, LocalId, NodeId};
 pub use progress::{Meter, Progress, Silent};

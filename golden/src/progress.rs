@@ -1,4 +1,4 @@
-//! How long work tells how far it is, without knowing who listens.
+//! How long work tells how far it is, and what should be known about it, without knowing who listens.
 
 /// Listens to the progress of one piece of work.
 pub trait Progress {

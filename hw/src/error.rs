@@ -1,6 +1,6 @@
 //! What can go wrong between host and card.
 
-use std::{fmt, time::Duration};
+use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use golden::{HopCounts, LocalId, Overflow, RequestError};
 
@@ -92,25 +92,13 @@ pub enum DeviceError {
         /// The SLR.
         slr: Slr,
     },
-    /// The simulated kernel made no progress for longer than its watchdog allows. The SLR is poisoned.
-    #[error("{slr} made no progress for {cycles} cycles; stuck: {stuck}")]
-    Stalled {
+    /// The kernel failed in a way that only its back end knows. The SLR is poisoned.
+    #[error("{cause}")]
+    Kernel {
         /// The SLR.
         slr: Slr,
-        /// Cycles without a handshake on any channel.
-        cycles: u64,
-        /// The channels that wait, by name.
-        stuck: String,
-    },
-    /// An assertion of the RTL failed. The SLR is poisoned.
-    #[error("an assertion failed in the RTL of {slr} at cycle {cycle}: {message}")]
-    Assertion {
-        /// The SLR.
-        slr: Slr,
-        /// Its clock cycle.
-        cycle: u64,
-        /// The simulator's words.
-        message: String,
+        /// What the back end says; its sentence names the SLR.
+        cause: Cause,
     },
     /// The kernel broke the protocol between host and kernel, or the bus protocol.
     #[error("{slr} broke the protocol: {what}")]
@@ -191,6 +179,41 @@ pub enum DeviceError {
         /// What is wrong, and what would help.
         message: String,
     },
+}
+
+impl DeviceError {
+    /// Whether the SLR of a run that ends with this error cannot go on.
+    pub fn poisons(&self) -> bool {
+        matches!(self, Self::Timeout { .. } | Self::Kernel { .. } | Self::Protocol { .. })
+    }
+}
+
+/// An error of a back end's own. Two are equal if they say the same.
+#[derive(Debug, Clone)]
+pub struct Cause(Arc<dyn Error + Send + Sync>);
+
+impl Cause {
+    /// Of an error of any type.
+    pub fn new(error: impl Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(error))
+    }
+
+    /// The error, if it is of this type.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
 }
 
 fn list(items: &[impl ToString]) -> String {

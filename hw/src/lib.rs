@@ -9,6 +9,7 @@ pub mod card;
 mod device;
 mod error;
 pub mod kernel_xml;
+pub mod lane;
 mod memory;
 pub mod registers;
 mod report;
@@ -18,6 +19,6 @@ pub mod xclbin;
 pub mod xrt;
 
 pub use device::{Capabilities, Deadline, Feature, SLRS, SamplerDevice, Slot, Slr};
-pub use error::{BusAccess, DeviceError};
+pub use error::{BusAccess, Cause, DeviceError};
 pub use memory::{DmaBuf, HostMemory, MemorySpace, OutputBuffers, OutputMemory};
 pub use report::{PortTraffic, RunReport, StageCycles};

@@ -1,7 +1,7 @@
 //! Memory that a device writes.
 
 use std::{
-    fmt,
+    fmt, iter,
     ops::Range,
     os::fd::OwnedFd,
     sync::{
@@ -23,6 +23,10 @@ struct Page([AtomicI32; PAGE_ELEMENTS]);
 /// A device may write at any time between start and wait, so there is never a slice of it: every access is an atomic one
 /// (on x86 and Arm a plain load or store). What is read before [`crate::SamplerDevice::wait`] has returned may be old or
 /// new, element by element.
+///
+/// That holds for accesses of many elements, too: they copy from or into the caller's slice, and each element is an atomic access
+/// of its own (relaxed). Whoever reads meanwhile finds some elements old and some new, in no particular order, but never a part
+/// of one.
 pub struct HostMemory {
     cells: Cells,
     len: usize,
@@ -69,6 +73,36 @@ impl HostMemory {
         }
     }
 
+    fn check(&self, range: &Range<usize>) {
+        let (Range { start, end }, len) = (range, self.len);
+        assert!(start <= end && *end <= len, "the range {start}..{end} is past the buffer's {len} elements");
+    }
+
+    /// The range of `count` elements from `first` on.
+    fn range(&self, first: usize, count: usize) -> Range<usize> {
+        let range = first..first.saturating_add(count);
+        self.check(&range);
+        range
+    }
+
+    /// The elements of a range that has been checked, page by page.
+    fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = &[AtomicI32]> {
+        let mut first = range.start;
+        iter::from_fn(move || {
+            if first == range.end {
+                return None;
+            }
+            let (page, begin) = (first / PAGE_ELEMENTS, first % PAGE_ELEMENTS);
+            let count = (range.end - first).min(PAGE_ELEMENTS - begin);
+            let piece = match &self.cells {
+                Cells::Pages(pages) => &pages[page].0[begin..begin + count],
+                Cells::Mapped(cells) => &(**cells).as_ref()[first..first + count],
+            };
+            first += count;
+            Some(piece)
+        })
+    }
+
     #[inline]
     fn cell(&self, index: usize) -> &AtomicI32 {
         assert!(index < self.len, "index {index} is past the buffer's {} elements", self.len);
@@ -96,7 +130,65 @@ impl HostMemory {
         self.cell(index).store(value, Relaxed);
     }
 
-    /// Sets every element: poison between generations.
+    /// Copies the elements from `first` on into `values`, as many as there are in it.
+    ///
+    /// # Panics
+    /// If that goes past the end; then nothing is copied.
+    pub fn read(&self, first: usize, values: &mut [i32]) {
+        let mut left = values;
+        for piece in self.pieces(self.range(first, left.len())) {
+            let (values, rest) = left.split_at_mut(piece.len());
+            values.iter_mut().zip(piece).for_each(|(value, cell)| *value = cell.load(Relaxed));
+            left = rest;
+        }
+    }
+
+    /// Sets the elements from `first` on to `values`.
+    ///
+    /// # Panics
+    /// If that goes past the end; then nothing is written.
+    pub fn write(&self, first: usize, values: &[i32]) {
+        let mut left = values;
+        for piece in self.pieces(self.range(first, values.len())) {
+            let (values, rest) = left.split_at(piece.len());
+            piece.iter().zip(values).for_each(|(cell, &value)| cell.store(value, Relaxed));
+            left = rest;
+        }
+    }
+
+    /// Sets the first `len` elements to those of `source`.
+    ///
+    /// # Panics
+    /// If either has fewer; then nothing is written.
+    pub fn copy_from(&self, source: &Self, len: usize) {
+        let pieces = self.pieces(self.range(0, len)).zip(source.pieces(source.range(0, len)));
+        for (to, from) in pieces {
+            to.iter().zip(from).for_each(|(to, from)| to.store(from.load(Relaxed), Relaxed));
+        }
+    }
+
+    /// The first of the first `len` elements that is not the same in `other`.
+    ///
+    /// # Panics
+    /// If either has fewer.
+    pub fn first_difference(&self, other: &Self, len: usize) -> Option<usize> {
+        let pieces = self.pieces(self.range(0, len)).zip(other.pieces(other.range(0, len)));
+        let differs = |(one, other): (&AtomicI32, &AtomicI32)| one.load(Relaxed) != other.load(Relaxed);
+        pieces
+            .enumerate()
+            .find_map(|(page, (one, other))| Some(page * PAGE_ELEMENTS + one.iter().zip(other).position(differs)?))
+    }
+
+    /// Sets the elements in `range`.
+    ///
+    /// # Panics
+    /// If it goes past the end; then nothing is written.
+    pub fn fill_range(&self, range: Range<usize>, value: i32) {
+        self.check(&range);
+        self.pieces(range).flatten().for_each(|cell| cell.store(value, Relaxed));
+    }
+
+    /// Sets every element, and whatever memory there is behind the last one ([`HostMemory::bytes`]).
     pub fn fill(&self, value: i32) {
         match &self.cells {
             Cells::Pages(pages) => pages.iter().flat_map(|page| &page.0).for_each(|cell| cell.store(value, Relaxed)),
@@ -109,7 +201,10 @@ impl HostMemory {
     /// # Panics
     /// If it goes past the end.
     pub fn to_vec(&self, range: Range<usize>) -> Vec<i32> {
-        range.map(|index| self.load(index)).collect()
+        self.check(&range);
+        let mut values = vec![0; range.len()];
+        self.read(range.start, &mut values);
+        values
     }
 
     /// The first element of the buffer and the memory behind it, for a driver that pins or maps it. It stays in place as long as
@@ -138,8 +233,8 @@ pub enum MemorySpace {
     CardBar,
     /// An accelerator's memory, exported as a dma-buf.
     DmaBuf,
-    /// The memory of a simulated accelerator, which simulated cards alone can reach.
-    SimulatedAccelerator,
+    /// Memory that only those back ends can write which have it among their [`crate::Capabilities::output_spaces`], by this name.
+    Named(&'static str),
 }
 
 impl fmt::Display for MemorySpace {
@@ -148,7 +243,7 @@ impl fmt::Display for MemorySpace {
             Self::Host => "host memory",
             Self::CardBar => "the card's memory behind its BAR",
             Self::DmaBuf => "accelerator memory exported as a dma-buf",
-            Self::SimulatedAccelerator => "memory of a simulated accelerator",
+            Self::Named(name) => name,
         })
     }
 }
@@ -174,15 +269,15 @@ pub enum OutputMemory {
     CardBar(Arc<HostMemory>),
     /// In an accelerator's memory.
     DmaBuf(Arc<DmaBuf>),
-    /// In a simulated accelerator's memory.
-    SimulatedAccelerator(Arc<HostMemory>),
+    /// In memory that has a name ([`MemorySpace::Named`]) and that this process can address.
+    Named(&'static str, Arc<HostMemory>),
 }
 
 impl OutputMemory {
     /// Elements.
     pub fn len(&self) -> usize {
         match self {
-            Self::Host(memory) | Self::CardBar(memory) | Self::SimulatedAccelerator(memory) => memory.len(),
+            Self::Host(memory) | Self::CardBar(memory) | Self::Named(_, memory) => memory.len(),
             Self::DmaBuf(exported) => exported.len,
         }
     }
@@ -198,14 +293,14 @@ impl OutputMemory {
             Self::Host(_) => MemorySpace::Host,
             Self::CardBar(_) => MemorySpace::CardBar,
             Self::DmaBuf(_) => MemorySpace::DmaBuf,
-            Self::SimulatedAccelerator(_) => MemorySpace::SimulatedAccelerator,
+            Self::Named(name, _) => MemorySpace::Named(name),
         }
     }
 
     /// The elements, where this process can address them: what a simulated card writes.
     pub fn elements(&self) -> Option<&Arc<HostMemory>> {
         match self {
-            Self::Host(memory) | Self::CardBar(memory) | Self::SimulatedAccelerator(memory) => Some(memory),
+            Self::Host(memory) | Self::CardBar(memory) | Self::Named(_, memory) => Some(memory),
             Self::DmaBuf(_) => None,
         }
     }
@@ -259,10 +354,101 @@ mod tests {
         assert_eq!(memory.to_vec(2497..2500), [-1, -1, 7]);
     }
 
+    /// Memory in pages, and memory that a driver has mapped, which has more elements than it shows.
+    fn both(len: usize) -> [HostMemory; 2] {
+        let cells: Box<[AtomicI32]> = (0..len + 5).map(|_| AtomicI32::new(0)).collect();
+        [HostMemory::new(len), HostMemory::mapped(Box::new(cells), len)]
+    }
+
+    /// Ranges within a page, up to its end, over it, and over several; none is empty or goes past 3,000.
+    fn ranges() -> impl Iterator<Item = Range<usize>> {
+        let places = [0, 1, 1023, 1024, 1025, 2047, 2048, 2999, 3000];
+        places
+            .into_iter()
+            .flat_map(move |end| places.into_iter().map(move |first| first..end))
+            .filter(|r| r.end > r.start)
+    }
+
     #[test]
-    #[should_panic(expected = "past the buffer")]
+    fn many_elements_are_those_that_one_by_one_would_be() {
+        for range in ranges() {
+            for memory in both(3000) {
+                let values: Vec<i32> = (1..).take(range.len()).collect();
+                memory.write(range.start, &values);
+                let expected = |index: usize| if range.contains(&index) { (index - range.start) as i32 + 1 } else { 0 };
+                assert!((0..3000).all(|index| memory.load(index) == expected(index)), "{range:?}");
+                let mut read = vec![-1; range.len()];
+                memory.read(range.start, &mut read);
+                assert_eq!(read, values, "{range:?}");
+                assert_eq!(memory.to_vec(range.clone()), values, "{range:?}");
+
+                memory.fill_range(range.clone(), -7);
+                let expected = |index: usize| if range.contains(&index) { -7 } else { 0 };
+                assert!((0..3000).all(|index| memory.load(index) == expected(index)), "{range:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_memory_is_copied_into_another_and_compared_with_it() {
+        let [pages, mapped] = both(3000);
+        for (one, other) in [(&pages, &mapped), (&mapped, &pages)] {
+            one.write(0, &(0..3000).collect::<Vec<_>>());
+            other.fill(-1);
+            assert_eq!(one.first_difference(other, 0), None);
+            assert_eq!(one.first_difference(other, 3000), Some(0));
+            other.copy_from(one, 2049);
+            assert_eq!(other.to_vec(2047..2050), [2047, 2048, -1]);
+            assert_eq!([2049, 2050, 3000].map(|len| one.first_difference(other, len)), [None, Some(2049), Some(2049)]);
+            other.store(1024, 0);
+            assert_eq!([1024, 1025, 3000].map(|len| one.first_difference(other, len)), [None, Some(1024), Some(1024)]);
+        }
+    }
+
+    /// What an access does that goes past the end.
+    fn refused(access: impl FnOnce(&HostMemory) + std::panic::UnwindSafe) -> bool {
+        let memory = HostMemory::new(3);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| access(&memory)));
+        let sentence = outcome.err().and_then(|panic| panic.downcast::<String>().ok());
+        assert_eq!(memory.to_vec(0..3), [0; 3], "nothing is written");
+        sentence.is_some_and(|sentence| sentence.contains("past the buffer's 3 elements"))
+    }
+
+    #[test]
     fn nothing_past_the_end_is_reachable() {
-        HostMemory::new(3).load(3);
+        assert!(refused(|memory| _ = memory.load(3)));
+        assert!(refused(|memory| memory.store(3, 1)));
+        assert!(refused(|memory| memory.read(2, &mut [0; 2])));
+        assert!(refused(|memory| memory.read(4, &mut [])));
+        assert!(refused(|memory| memory.write(2, &[1; 2])));
+        assert!(refused(|memory| memory.write(usize::MAX, &[1; 2])));
+        assert!(refused(|memory| memory.fill_range(1..4, 1)));
+        #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+        let backwards = 2..1;
+        assert!(refused(|memory| memory.fill_range(backwards, 1)));
+        assert!(refused(|memory| _ = memory.to_vec(3..4)));
+        assert!(refused(|memory| memory.copy_from(&HostMemory::new(9), 4)));
+        assert!(refused(|memory| HostMemory::new(9).copy_from(memory, 4)));
+        assert!(refused(|memory| _ = memory.first_difference(&HostMemory::new(9), 4)));
+        // Empty ranges up to the end are there.
+        let memory = HostMemory::new(3);
+        memory.write(3, &[]);
+        memory.read(3, &mut []);
+        memory.fill_range(3..3, 1);
+        assert_eq!((memory.to_vec(3..3), memory.to_vec(0..3)), (vec![], vec![0; 3]));
+    }
+
+    /// Run by Miri, which reports a data race. Each element is old or new, never a part of one.
+    #[test]
+    fn it_may_be_read_while_it_is_written() {
+        let memory = HostMemory::new(1100);
+        std::thread::scope(|scope| {
+            scope.spawn(|| memory.write(0, &[-1; 1100]));
+            for _ in 0..3 {
+                assert!(memory.to_vec(0..1100).iter().all(|&element| element == 0 || element == -1));
+            }
+        });
+        assert_eq!(memory.to_vec(0..1100), [-1; 1100]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Builds the xclbin of a board: packages the kernel with Vivado, then links three of them with v++.
 #
 # usage: hw/vitis/build.sh BOARD [MHZ] [hw|hw_emu]
@@ -7,8 +7,8 @@
 # 2. The build goes on in target/vitis/BOARD/work, which stays for its reports and logs; the xclbin appears beside it when
 # all is done, under a name that says board, channels, clock and commit.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-cd "$root"
+# shellcheck source-path=SCRIPTDIR source=../../.setup/environment.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../../.setup/environment.sh"
 
 refuse() { printf 'hw-build: %s\n' "$*" >&2; exit 2; }
 fail() { printf 'hw-build: %s\n' "$*" >&2; exit 1; }
@@ -24,7 +24,7 @@ mhz=${2:-300} target=${3:-hw}
 # Tests name the program; otherwise cargo builds it.
 kernel_files() {
     if [[ -n ${TRISAGE_KERNEL_FILES:-} ]]; then "$TRISAGE_KERNEL_FILES" "$@"
-    else cargo run --quiet --release -p hw --bin kernel-files -- "$@"; fi
+    else (cd -- "$root" && cargo run --quiet --release -p hw --bin kernel-files -- "$@"); fi
 }
 facts=$(kernel_files "$1") || exit 2
 read -r platform channels <<<"$facts"
@@ -56,24 +56,32 @@ find_platform() {
         "/opt/xilinx/platforms; install its development package, or name another one in TRISAGE_PLATFORM"
 }
 find_platform
+platform=$(realpath -- "$platform") # tools run in another folder
 
 # Which licence a device needs, only Vivado knows; but a file that is named has to be there.
-IFS=: read -ra licences <<<"${XILINXD_LICENSE_FILE:-}:${LM_LICENSE_FILE:-}"
-for licence in "${licences[@]}"; do
-    [[ -z $licence || $licence == *@* || -e $licence ]] ||
-        refuse "the licence file $licence (XILINXD_LICENSE_FILE or LM_LICENSE_FILE) does not exist"
+for name in XILINXD_LICENSE_FILE LM_LICENSE_FILE; do
+    IFS=: read -ra licences <<<"${!name:-}"
+    for i in "${!licences[@]}"; do
+        licence=${licences[i]}
+        [[ -z $licence || $licence == *@* || -e $licence ]] ||
+            refuse "the licence file $licence (XILINXD_LICENSE_FILE or LM_LICENSE_FILE) does not exist"
+        [[ $licence == *@* ]] || licences[i]=$(absolute "$licence")
+    done
+    [[ -z ${!name:-} ]] || export "$name=$(IFS=:; printf '%s' "${licences[*]}")"
 done
 
 # ---- Build ------------------------------------------------------------------------------------------------------------
-commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
-[[ -z $(git status --porcelain -- hw 2>/dev/null) ]] || commit+=-changed
+commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
+[[ -z $(git -C "$root" status --porcelain -- hw 2>/dev/null) ]] || commit+=-changed
 suffix=
 [[ $target == hw ]] || suffix=-$target
 name=trisage-$board-${channels}ch-${mhz}mhz-$commit$suffix
 
-out=${TRISAGE_VITIS_OUT:-$root/target/vitis}/$board
+out=${TRISAGE_VITIS_OUT:-$target_dir/vitis}/$board
 work=$out/work
 link=$root/hw/vitis/$board.cfg
+can_write "$out" ||
+    refuse "$out cannot be written by $(id -un); name a folder that can in TRISAGE_VITIS_OUT, or in TRISAGE_HOME"
 mkdir -p "$out"
 exec 9>"$out/.lock"
 flock -n 9 || refuse "another build for this board is running in $out"

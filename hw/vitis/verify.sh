@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Tries an xclbin on the card of this machine: `trisage device validate`, then a comparison of what the card samples with the
 # reference.
 #
@@ -7,7 +7,8 @@
 # Without XCLBIN it takes the one under target/vitis, if there is one alone. Options go to both commands. What is missing is
 # said in one sentence, with exit code 2. docs/alveo.md says how to set up such a machine.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source-path=SCRIPTDIR source=../../.setup/environment.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../../.setup/environment.sh"
 
 refuse() { printf 'hw-verify: %s\n' "$*" >&2; exit 2; }
 
@@ -19,7 +20,7 @@ if [[ $# -gt 0 && $1 != -* ]]; then
 else
     shopt -s nullglob
     built=()
-    for file in "${TRISAGE_VITIS_OUT:-$root/target/vitis}"/*/*.xclbin; do
+    for file in "${TRISAGE_VITIS_OUT:-$target_dir/vitis}"/*/*.xclbin; do
         [[ $file == *-hw_emu.xclbin ]] || built+=("$file")
     done
     case ${#built[@]} in
@@ -39,10 +40,10 @@ cards=("${TRISAGE_SYSFS:-/sys}"/bus/pci/drivers/xocl/*:*:*.*)
 [[ -e ${cards[0]:-} ]] ||
     refuse "XRT's driver xocl has no card; look with lspci -d 10ee: and 'modprobe xocl' (docs/alveo.md, \"When it does not work\")"
 
-# Tests name the program; otherwise cargo builds it.
+# Tests name the program; otherwise cargo builds it, in the checkout, and it runs where the user is.
 trisage() {
     if [[ -n ${TRISAGE_PROGRAM:-} ]]; then "$TRISAGE_PROGRAM" "$@"
-    else (cd "$root" && cargo run --quiet --release --bin trisage -- "$@"); fi
+    else (cd -- "$root" && cargo run --quiet --release --bin trisage -- -C "$from" "$@"); fi
 }
 
 xclbin=$(realpath "$xclbin")

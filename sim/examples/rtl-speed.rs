@@ -9,6 +9,7 @@ use std::sync::Arc;
 use golden::{Capacity, CscGraph, Fanout, NodeId, Request, Silent};
 use hw::{Deadline, DeviceError, OutputBuffers, SamplerDevice, Slot, Slr};
 use sim::rtl::{Profile, RtlDevice, RtlOptions, Variant};
+use strum::VariantArray;
 
 const NODES: u32 = 200_000;
 const DEGREE: u32 = 30;
@@ -26,7 +27,7 @@ fn main() -> Result<(), DeviceError> {
         fanouts: vec![Fanout::Count(10); 3],
     };
     println!("{variant}: {NODES} nodes of degree {DEGREE}, 256 seeds, fan-outs 10,10,10, SLR0");
-    for memory in Profile::ALL {
+    for &memory in Profile::VARIANTS {
         let options = RtlOptions { memory, variant, ..RtlOptions::default() };
         let device = RtlDevice::new(&options, &|line| eprintln!("{line}"))?;
         device.load_graph(&graph, &Silent)?;

@@ -13,9 +13,13 @@ use hw::{
 
 use crate::worker::{Cancel, Workers};
 
+/// What the memory of a simulated accelerator is called ([`MemorySpace::Named`]): simulated cards alone can reach it.
+/// `pipeline::accelerator::SimulatedAccelerator` has it too; neither crate sees the other, and the tests of both do.
+pub const SIMULATED_ACCELERATOR: &str = "memory of a simulated accelerator";
+
 /// Where simulated kernels write results in place.
 pub(crate) const OUTPUT_SPACES: [MemorySpace; 3] =
-    [MemorySpace::Host, MemorySpace::CardBar, MemorySpace::SimulatedAccelerator];
+    [MemorySpace::Host, MemorySpace::CardBar, MemorySpace::Named(SIMULATED_ACCELERATOR)];
 
 /// One simulated kernel.
 pub trait Kernel: Send + 'static {

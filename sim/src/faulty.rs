@@ -87,7 +87,7 @@ impl State {
 
     fn restore(&self, slot: Slot, buffer: Buffer, old: &[i32]) {
         if let Some(memory) = self.elements(slot, buffer) {
-            old.iter().enumerate().for_each(|(index, &element)| memory.store(index, element));
+            memory.write(0, old);
         }
     }
 

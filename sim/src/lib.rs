@@ -6,6 +6,7 @@ use std::{
 };
 
 mod card;
+pub mod chance;
 pub mod emulated;
 pub mod faulty;
 pub mod memory;
@@ -13,7 +14,7 @@ pub mod model;
 pub mod rtl;
 mod worker;
 
-pub use card::{Card, Job, Kernel};
+pub use card::{Card, Job, Kernel, SIMULATED_ACCELERATOR};
 pub use worker::Cancel;
 
 /// Says on stderr what cannot be returned. Nothing can be said any more if that is closed.

@@ -1,18 +1,21 @@
-//! Work behind the trait's `start` and `wait`: for each SLR a queue of runs that are done one after the other, with
-//! deadline, cancellation and poisoning. The three SLRs run at the same time.
+//! Work behind the trait's `start` and `wait`: for each SLR a queue of runs that are done one after the other, by threads of a
+//! pool. The three SLRs run at the same time.
 
 use std::{
     collections::VecDeque,
-    fmt,
+    fmt, mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Instant,
 };
 
-use hw::{Deadline, DeviceError, RunReport, SLRS, Slr};
+use hw::{
+    Deadline, DeviceError, RunReport, SLRS, Slr,
+    lane::{Lane, Look, Runs},
+};
 
 /// What a run looks at now and then, to end early when nobody waits for it any more.
 #[derive(Debug, Default)]
@@ -22,6 +25,11 @@ impl Cancel {
     /// Whether the run is to end.
     pub fn is_set(&self) -> bool {
         self.0.load(Relaxed)
+    }
+
+    /// Tells the run to end.
+    pub fn set(&self) {
+        self.0.store(true, Relaxed);
     }
 }
 
@@ -33,7 +41,7 @@ pub(crate) struct Workers {
     backend: &'static str,
     queue_depth: usize,
     pool: rayon::ThreadPool,
-    lanes: [Arc<Lane>; SLRS],
+    lanes: [Arc<Lane<Queue>>; SLRS],
 }
 
 impl Workers {
@@ -47,7 +55,8 @@ impl Workers {
             .thread_name(move |index| format!("{backend}-slr{index}"))
             .build()
             .map_err(|error| DeviceError::Backend { backend, message: format!("cannot start its threads: {error}") })?;
-        Ok(Self { backend, queue_depth, pool, lanes: Default::default() })
+        let lanes = Slr::ALL.map(|slr| Arc::new(Lane::new(slr, Queue::default())));
+        Ok(Self { backend, queue_depth, pool, lanes })
     }
 
     /// Queues `job` and returns at once. What it returns is handed out by [`Workers::wait`], with `elapsed` set to the time
@@ -61,74 +70,31 @@ impl Workers {
         job: impl FnOnce(&Cancel) -> Outcome + Send + 'static,
     ) -> Result<(), DeviceError> {
         let lane = &self.lanes[slr.index()];
-        let mut state = lane.lock();
-        state.check(slr)?;
-        if state.in_flight == self.queue_depth {
+        let mut queue = lane.lock();
+        queue.check()?;
+        if queue.in_flight == self.queue_depth {
             return Err(DeviceError::Busy { slr });
         }
-        state.in_flight += 1;
-        state.queued.push_back(Box::new(job));
-        if !state.running {
-            state.running = true;
+        queue.in_flight += 1;
+        queue.queued.push_back(Box::new(job));
+        if !mem::replace(&mut queue.running, true) {
             let (lane, backend) = (Arc::clone(lane), self.backend);
-            self.pool.spawn(move || lane.work(backend));
+            self.pool.spawn(move || work(&lane, backend));
         }
         Ok(())
     }
 
-    /// Waits for the oldest run of `slr`.
-    ///
-    /// After an error from which the SLR cannot go on (a timeout, a stall, a failed assertion, a broken protocol) it is
-    /// poisoned: whatever is in flight is told to end, and only [`DeviceError::Poisoned`] comes back.
+    /// Waits for the oldest run of `slr`. If the SLR is poisoned, what is in flight is told to end.
     ///
     /// # Errors
-    /// [`DeviceError::Poisoned`], [`DeviceError::Idle`], [`DeviceError::Timeout`], [`DeviceError::Cancelled`], or what ended
-    /// the run.
+    /// As [`Lane::wait`].
     pub(crate) fn wait(&self, slr: Slr, deadline: Deadline) -> Outcome {
-        let lane = &self.lanes[slr.index()];
-        let mut state = lane.lock();
-        state.check(slr)?;
-        if state.in_flight == 0 {
-            return Err(DeviceError::Idle { slr });
-        }
-        loop {
-            if state.cancelled {
-                return Err(DeviceError::Cancelled { slr });
-            }
-            if let Some(outcome) = state.finished.pop_front() {
-                state.in_flight -= 1;
-                if let Err(error) = &outcome
-                    && poisons(error)
-                {
-                    lane.poison(&mut state, error);
-                }
-                return outcome;
-            }
-            // Another waiter has taken what poisoned the SLR.
-            state.check(slr)?;
-            state = match deadline.remaining() {
-                None => lane.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(left) if !left.is_zero() => {
-                    lane.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-                Some(_) => {
-                    let limit = deadline.limit().unwrap_or_default();
-                    let error = DeviceError::Timeout { slr, limit, detail: None };
-                    lane.poison(&mut state, &error);
-                    return Err(error);
-                }
-            };
-        }
+        self.lanes[slr.index()].wait(deadline, None, Queue::look)
     }
 
     /// Ends what is in flight on `slr`, if anything is; whoever waits for it is told at once, and the SLR is poisoned.
     pub(crate) fn cancel(&self, slr: Slr) {
-        let lane = &self.lanes[slr.index()];
-        let mut state = lane.lock();
-        if state.in_flight > 0 && state.poison.is_none() {
-            state.cancelled = true;
-            lane.poison(&mut state, &DeviceError::Cancelled { slr });
-        }
+        self.lanes[slr.index()].cancel();
     }
 
     /// Whether nothing is in flight on `slr`, so that its memory may be changed.
@@ -136,21 +102,19 @@ impl Workers {
     /// # Errors
     /// [`DeviceError::Poisoned`], [`DeviceError::Busy`].
     pub(crate) fn require_idle(&self, slr: Slr) -> Result<(), DeviceError> {
-        let state = self.lanes[slr.index()].lock();
-        state.check(slr)?;
-        if state.in_flight > 0 { Err(DeviceError::Busy { slr }) } else { Ok(()) }
+        self.lanes[slr.index()].lock().require_idle()
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
         for lane in &self.lanes {
-            lane.stop(&mut lane.lock());
+            lane.lock().give_up();
         }
         for lane in &self.lanes {
-            let mut state = lane.lock();
-            while state.running {
-                state = lane.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let mut queue = lane.lock();
+            while queue.running {
+                queue = lane.pause(queue, None);
             }
         }
     }
@@ -162,74 +126,60 @@ impl fmt::Debug for Workers {
     }
 }
 
-/// Whether an SLR cannot go on after this error of a run.
-pub(crate) fn poisons(error: &DeviceError) -> bool {
-    use DeviceError::{Assertion, Protocol, Stalled, Timeout};
-    matches!(error, Timeout { .. } | Stalled { .. } | Assertion { .. } | Protocol { .. })
-}
-
+/// The runs of an SLR.
 #[derive(Default)]
-struct Lane {
-    state: Mutex<State>,
-    changed: Condvar,
-    cancel: Cancel,
-}
-
-#[derive(Default)]
-struct State {
+struct Queue {
     queued: VecDeque<Job>,
     finished: VecDeque<Outcome>,
     /// Runs that were started and not yet waited for.
     in_flight: usize,
     /// Whether a thread of the pool works for this SLR.
     running: bool,
-    /// The error after which the SLR cannot go on.
-    poison: Option<String>,
-    /// What was in flight was cancelled.
-    cancelled: bool,
+    cancel: Arc<Cancel>,
 }
 
-impl State {
-    fn check(&self, slr: Slr) -> Result<(), DeviceError> {
-        self.poison.clone().map_or(Ok(()), |cause| Err(DeviceError::Poisoned { slr, cause }))
-    }
-}
-
-impl Lane {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Does what is queued, in order, until nothing is.
-    fn work(&self, backend: &'static str) {
-        let mut state = self.lock();
-        while let Some(job) = state.queued.pop_front() {
-            drop(state);
-            let begin = Instant::now();
-            let mut outcome = catch_unwind(AssertUnwindSafe(|| job(&self.cancel)))
-                .unwrap_or_else(|panic| Err(DeviceError::Backend { backend, message: sentence(panic.as_ref()) }));
-            if let Ok(report) = &mut outcome {
-                report.elapsed = begin.elapsed();
+impl Queue {
+    fn look(&mut self) -> Look {
+        match self.finished.pop_front() {
+            None => Look::UnderWay(None),
+            Some(outcome) => {
+                self.in_flight -= 1;
+                Look::Over(outcome)
             }
-            state = self.lock();
-            state.finished.push_back(outcome);
-            self.changed.notify_all();
         }
-        state.running = false;
-        self.changed.notify_all();
     }
+}
 
-    fn poison(&self, state: &mut State, error: &DeviceError) {
-        state.poison = Some(error.to_string());
-        self.stop(state);
+impl Runs for Queue {
+    fn in_flight(&self) -> bool {
+        self.in_flight > 0
     }
 
     /// Ends the run that is being done, soon, and drops those that are queued.
-    fn stop(&self, state: &mut State) {
-        self.cancel.0.store(true, Relaxed);
-        state.queued.clear();
-        self.changed.notify_all();
+    fn give_up(&mut self) {
+        self.cancel.set();
+        self.queued.clear();
     }
+}
+
+/// Does what is queued, in order, until nothing is.
+fn work(lane: &Lane<Queue>, backend: &'static str) {
+    let mut queue = lane.lock();
+    let cancel = Arc::clone(&queue.cancel);
+    while let Some(job) = queue.queued.pop_front() {
+        drop(queue);
+        let begin = Instant::now();
+        let mut outcome = catch_unwind(AssertUnwindSafe(|| job(&cancel)))
+            .unwrap_or_else(|panic| Err(DeviceError::Backend { backend, message: sentence(panic.as_ref()) }));
+        if let Ok(report) = &mut outcome {
+            report.elapsed = begin.elapsed();
+        }
+        queue = lane.lock();
+        queue.finished.push_back(outcome);
+        lane.changed();
+    }
+    queue.running = false;
+    lane.changed();
 }
 
 fn sentence(panic: &(dyn std::any::Any + Send)) -> String {
@@ -332,8 +282,8 @@ mod tests {
     #[test]
     fn an_error_of_the_run_poisons_only_where_it_must() {
         let workers = Workers::new("test", 1).unwrap();
-        let assertion = DeviceError::Assertion { slr: S[2], cycle: 8, message: "no".into() };
-        for (error, usable) in [(DeviceError::NoGraph, true), (assertion, false)] {
+        let broken = DeviceError::Protocol { slr: S[2], what: "no".into() };
+        for (error, usable) in [(DeviceError::NoGraph, true), (broken, false)] {
             let copy = error.clone();
             workers.start(S[2], move |_| Err(copy)).unwrap();
             assert_eq!(workers.wait(S[2], Deadline::never()), Err(error));

@@ -3,9 +3,12 @@
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use golden::{Buffer, Capacity, CscGraph, Fanout, HopCounts, NodeId, Request, SampleError, Silent, SubGraph};
-use hw::{Deadline, DeviceError, OutputBuffers, OutputMemory, PortTraffic, SamplerDevice, Slot, Slr, card};
+use hw::{Deadline, DeviceError, Feature, OutputBuffers, OutputMemory, PortTraffic, SamplerDevice, Slot, Slr, card};
 use proptest::prelude::*;
-use sim::model::{ModelOptions, SoftwareModel, TimingOptions};
+use sim::{
+    Cancel,
+    model::{ModelOptions, Scratch, SoftwareModel, Stop, TimingOptions, sample},
+};
 
 const SLOT: Slot = Slot(0);
 
@@ -106,6 +109,66 @@ fn assert_as_reference(model: &SoftwareModel, slr: Slr, graph: &CscGraph, reques
     }
 }
 
+/// The sampling loop alone does what the reference does, also where the capacity runs out.
+fn assert_loop_as_reference(scratch: &mut Scratch, graph: &CscGraph, request: &Request, capacity: Capacity) {
+    match (sample(graph, request, capacity, &Cancel::default(), scratch), golden::sample(graph, request, capacity)) {
+        (Ok(sub), Ok(expected)) => assert_eq!(sub, &expected),
+        (
+            Err(Stop::Overflow { overflow, emitted }),
+            Err(SampleError::Overflow { overflow: expected, emitted: prefix }),
+        ) => {
+            assert_eq!(overflow, expected);
+            assert_eq!(emitted, &*prefix);
+        }
+        (ours, reference) => panic!("{ours:?}\nbut the reference: {reference:?}"),
+    }
+}
+
+#[test]
+fn what_was_sampled_before_does_not_show_however_it_ended() {
+    let in_edges: Vec<_> = (0..300u32).map(|v| (0..v % 90).map(|i| (v * 7 + i * i * 3) % 300).collect()).collect();
+    let (large, small) = (graph(&in_edges), graph(&[vec![1, 1], vec![0], vec![]]));
+    let fanouts = vec![Fanout::Count(40), Fanout::All, Fanout::Count(3)];
+    let seeds = (0..50).map(|i| NodeId::new(299 - 5 * i)).collect();
+    let request = Request { seed: 5, minibatch: 2, seeds, fanouts };
+    let few = Request { seed: 5, minibatch: 3, seeds: vec![NodeId::new(1)], fanouts: vec![Fanout::All; 2] };
+    let mut scratch = Scratch::default();
+    for capacity in [
+        Capacity::UNBOUNDED,
+        Capacity { nodes: 30, edges: 0 },
+        Capacity { nodes: 60, edges: 10_000 },
+        Capacity { nodes: 10_000, edges: 1500 },
+    ] {
+        assert_loop_as_reference(&mut scratch, &large, &request, capacity);
+        assert_loop_as_reference(&mut scratch, &small, &few, Capacity::UNBOUNDED);
+    }
+    let cancel = Cancel::default();
+    cancel.set();
+    assert!(matches!(sample(&large, &request, Capacity::UNBOUNDED, &cancel, &mut scratch), Err(Stop::Cancelled)));
+    assert_loop_as_reference(&mut scratch, &large, &request, Capacity::UNBOUNDED);
+}
+
+/// What is not asked for is not there, and the samples are the same.
+#[test]
+fn traffic_and_cycles_are_there_where_they_are_asked_for() {
+    let graph = graph(&vec![(0..50).collect(); 50]);
+    let seeds = (0..20).map(NodeId::new).collect();
+    let request = Request { seed: 1, minibatch: 1, seeds, fanouts: vec![Fanout::Count(10); 2] };
+    let capacity = worst_case(&graph, &request);
+    let expected = golden::sample(&graph, &request, capacity).unwrap();
+    for (traffic, timing) in [(false, None), (true, None), (false, Some(TimingOptions::default()))] {
+        let model = SoftwareModel::new(ModelOptions { traffic, timing, ..ModelOptions::default() }).unwrap();
+        model.load_graph(&Arc::new(graph.clone()), &Silent).unwrap();
+        let outputs = bind(&model, Slr::ALL[1], SLOT, capacity);
+        model.start(Slr::ALL[1], SLOT, &request).unwrap();
+        let report = model.wait(Slr::ALL[1], Deadline::never()).unwrap();
+        assert_equal(&outputs, &report.hops, &expected);
+        assert_eq!((!report.ports.is_empty(), report.cycles.is_some()), (traffic, timing.is_some()));
+        let has = |feature| model.capabilities().has(feature);
+        assert_eq!((has(Feature::Traffic), has(Feature::PredictedCycles)), (traffic, timing.is_some()));
+    }
+}
+
 /// With a clock the model is as slow as a card with it, and can be stopped meanwhile.
 #[test]
 fn a_clock_is_kept() {
@@ -129,13 +192,14 @@ fn a_clock_is_kept() {
     assert!(matches!(model.wait(Slr::ALL[0], Deadline::never()), Err(DeviceError::Poisoned { .. })));
 }
 
-proptest! {
+test_support::properties! {
     #[test]
     fn it_samples_what_the_reference_samples((graph, request) in cases()) {
         let model = model(&graph, 4);
         for slr in Slr::ALL {
             assert_as_reference(&model, slr, &graph, &request, worst_case(&graph, &request));
         }
+        assert_loop_as_reference(&mut Scratch::default(), &graph, &request, Capacity::UNBOUNDED);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
-use golden::{CscGraph, NodeId, Silent, draw, read};
+use golden::{CscGraph, NodeId, Silent, draw};
+use golden_files::read;
 
 /// A graph of `nodes` nodes with the arcs `source -> destination`, kept in this order within each destination.
 pub fn from_arcs(nodes: usize, arcs: &[(u32, u32)]) -> Arc<CscGraph> {

@@ -3,11 +3,10 @@
 mod backends;
 mod bench;
 mod graphs;
-mod property;
 mod vectors;
 
 pub use backends::{model, rtl, rtl_options, rtl_options_for_large_graphs, xrt};
 pub use bench::{Bench, Outcome, request};
 pub use graphs::{cora, from_arcs, hexagon, random_multigraph, star};
-pub use property::Property;
+pub use test_support::Property;
 pub use vectors::{Vector, digest, vectors_in};

@@ -7,7 +7,7 @@ use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
-use tests::Property;
+use test_support::Property;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use proptest::{collection::vec, prelude::*};
-use tests::Property;
+use test_support::Property;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{

@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use sim::chance::Chance;
+
 use super::bench::{Bench, Module};
 
 /// Cycles in which nothing may come after the last result.
@@ -30,27 +32,9 @@ impl Pace {
     pub(crate) fn gate(self, stream: u64) -> Gate {
         let chance = match self {
             Self::Steady => None,
-            Self::Stalls(seed) => Some(Chance(seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03))),
+            Self::Stalls(seed) => Some(Chance::seeded(seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03))),
         };
         Gate { chance, open: true, left: 0 }
-    }
-}
-
-/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-#[derive(Clone, Debug)]
-pub(crate) struct Chance(pub(crate) u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// One of `0 .. end`.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
     }
 }
 

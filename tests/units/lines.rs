@@ -4,12 +4,13 @@
 use std::{cell::RefCell, collections::VecDeque};
 
 use proptest::{collection::vec, prelude::*};
-use tests::Property;
+use sim::chance::Chance;
+use test_support::Property;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Chance, Gate, Pace, Results, count, flow},
+    flow::{Gate, Pace, Results, count, flow},
     items::{CORRUPT, END, Item, LAST, READ_ERROR, items},
 };
 
@@ -85,7 +86,7 @@ struct Contents(u64);
 
 impl Contents {
     fn hash(self, of: u64) -> u64 {
-        Chance(self.0 ^ of.wrapping_mul(0x9FB2_1C65_1E98_DF25)).below(u64::MAX)
+        Chance::seeded(self.0 ^ of.wrapping_mul(0x9FB2_1C65_1E98_DF25)).below(u64::MAX)
     }
 
     /// The source of the edge at `pos`; now and then one that is no node.
@@ -176,7 +177,7 @@ fn fetch(
     let channel = |n: usize| Channel {
         takes: pace.gate(10 + n as u64),
         gives: pace.gate(20 + n as u64),
-        latency: if let Pace::Stalls(seed) = pace { Some(Chance(seed ^ n as u64)) } else { None },
+        latency: if let Pace::Stalls(seed) = pace { Some(Chance::seeded(seed ^ n as u64)) } else { None },
         reads: VecDeque::new(),
         answers: false,
     };

@@ -3,12 +3,13 @@
 use std::{cell::RefCell, collections::VecDeque};
 
 use proptest::{array::uniform4, collection::vec, prelude::*};
-use tests::Property;
+use sim::chance::Chance;
+use test_support::Property;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{
     bench::{Bench, Module},
-    flow::{Chance, Pace, STUCK_CYCLES, Source},
+    flow::{Pace, STUCK_CYCLES, Source},
 };
 
 const LINE_BYTES: u64 = 64;
@@ -422,7 +423,7 @@ fn writes_all(bench: &mut Bench<BurstWriter>, pace: Pace, writes: &[Write], coun
     let lines: Vec<_> = writes.iter().zip(0..).flat_map(|(write, n)| burst(write.addr, write.lines, n)).collect();
     let mut source = Source::new(&lines, pace.gate(0));
     let (mut address_gate, mut data_gate, mut answer_gate) = (pace.gate(1), pace.gate(2), pace.gate(3));
-    let mut latency = Chance(writes.len() as u64);
+    let mut latency = Chance::seeded(writes.len() as u64);
     let (mut addresses, mut data) = (vec![], vec![]);
     // The memory answers a burst when it has its address and all its data.
     let (mut whole, mut answers, mut answered) = (0, VecDeque::new(), 0);

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     mem,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, MutexGuard},
     time::{Duration, Instant},
 };
 
@@ -20,6 +20,7 @@ use super::{
 use crate::{
     Deadline, DeviceError, RunReport, Slot, Slr,
     card::LINE_BYTES,
+    lane::{self, Look, Runs},
     registers::{ARGS, KernelArgs, LIMITS, id_of},
     status::{RunContext, STATUS_BYTES, StatusBlock},
 };
@@ -31,18 +32,17 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 /// One SLR.
 pub(super) struct Lane {
     slr: Slr,
-    state: Mutex<State>,
-    changed: Condvar,
+    lane: lane::Lane<CardRuns>,
 }
 
-/// What the lock guards.
-pub(super) struct State {
-    slr: Slr,
+/// What the lock of a lane guards.
+pub(super) type State = lane::State<CardRuns>;
+
+/// The run of an SLR, and what it needs.
+pub(super) struct CardRuns {
     /// Taken and forgotten when the SLR is poisoned with a run in flight.
     pub(super) parts: Option<Parts>,
     flight: Option<Flight>,
-    poison: Option<String>,
-    cancelled: bool,
 }
 
 /// What XRT holds for an SLR, in the order in which it is closed.
@@ -140,26 +140,40 @@ fn within(context: &RunContext, hops: &HopCounts) -> Result<(), DeviceError> {
 }
 
 impl State {
-    fn check(&self) -> Result<(), DeviceError> {
-        self.poison.clone().map_or(Ok(()), |cause| Err(DeviceError::Poisoned { slr: self.slr, cause }))
-    }
-
     /// What XRT holds, if nothing is in flight.
     pub(super) fn idle(&mut self) -> Result<&mut Parts, DeviceError> {
-        self.check()?;
-        if self.flight.is_some() {
-            return Err(DeviceError::Busy { slr: self.slr });
-        }
-        self.parts.as_mut().ok_or(DeviceError::Idle { slr: self.slr }) // there, as it is not poisoned
+        self.require_idle()?;
+        let slr = self.slr();
+        self.parts.as_mut().ok_or(DeviceError::Idle { slr }) // there, as it is not poisoned
     }
+}
 
-    /// Nothing goes on after `error`. If the kernel may still run, what it uses is neither closed nor freed: XRT would crash,
-    /// and the card would write into memory that belongs to someone else.
-    fn poison(&mut self, error: &DeviceError) {
-        self.poison.get_or_insert_with(|| error.to_string());
-        if self.flight.take().is_some() {
-            self.abandon();
+impl CardRuns {
+    /// XRT's own wait has no time-out that works everywhere, so the state is looked at again and again, after pauses. A run ends
+    /// when `watchdog` has passed since its start, unless `deadline` has passed, too.
+    fn look(&mut self, slr: Slr, deadline: Deadline, watchdog: Duration, pause: &mut Duration) -> Look {
+        let (Some(parts), Some(flight)) = (&self.parts, &self.flight) else {
+            return Look::Over(Err(DeviceError::Idle { slr })); // not so, as one is in flight
+        };
+        match parts.run.progress() {
+            Progress::UnderWay => {}
+            Progress::Done => {
+                let outcome = parts.outcome(flight);
+                self.flight = None;
+                return Look::Over(outcome);
+            }
+            Progress::Failed(found) => {
+                return Look::Over(Err(DeviceError::Protocol { slr, what: state::explain(found) }));
+            }
         }
+        let since = flight.begin.elapsed();
+        if since >= watchdog && deadline.remaining() != Some(Duration::ZERO) {
+            let detail = Some("the watchdog of back end 'xrt' ends it".to_owned());
+            return Look::Over(Err(DeviceError::Timeout { slr, limit: watchdog, detail }));
+        }
+        let next = (*pause).min(watchdog.saturating_sub(since));
+        *pause = (2 * *pause).min(LONGEST_PAUSE);
+        Look::UnderWay(Some(next))
     }
 
     fn abandon(&mut self) {
@@ -169,16 +183,29 @@ impl State {
     }
 }
 
+impl Runs for CardRuns {
+    fn in_flight(&self) -> bool {
+        self.flight.is_some()
+    }
+
+    /// XRT's C API cannot end a run. If the kernel may still run, what it uses is neither closed nor freed: XRT would crash, and
+    /// the card would write into memory that belongs to someone else.
+    fn give_up(&mut self) {
+        if self.flight.take().is_some() {
+            self.abandon();
+        }
+    }
+}
+
 impl Lane {
     pub(super) fn new(kernel: Kernel) -> Result<Self, XrtError> {
         let slr = kernel.slr;
-        let parts = Some(Parts::new(kernel)?);
-        let state = State { slr, parts, flight: None, poison: None, cancelled: false };
-        Ok(Self { slr, state: Mutex::new(state), changed: Condvar::new() })
+        let runs = CardRuns { parts: Some(Parts::new(kernel)?), flight: None };
+        Ok(Self { slr, lane: lane::Lane::new(slr, runs) })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lane.lock()
     }
 
     /// Starts a run; the request has been checked against the graph that is loaded.
@@ -194,68 +221,16 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits for the run in flight, but not longer than `watchdog` since its start. XRT's own wait has no time-out that works
-    /// everywhere, so the state is looked at again and again.
+    /// Waits for the run in flight, but not longer than `watchdog` since its start.
     pub(super) fn wait(&self, deadline: Deadline, watchdog: Duration) -> Result<RunReport, DeviceError> {
-        let (slr, mut state) = (self.slr, self.lock());
-        state.check()?;
-        if state.flight.is_none() {
-            return Err(DeviceError::Idle { slr });
-        }
-        let mut pause = FIRST_PAUSE;
-        loop {
-            if state.cancelled {
-                return Err(DeviceError::Cancelled { slr });
-            }
-            state.check()?;
-            let (Some(parts), Some(flight)) = (&state.parts, &state.flight) else {
-                return Err(DeviceError::Idle { slr }); // another waiter has taken the run
-            };
-            match parts.run.progress() {
-                Progress::UnderWay => {}
-                Progress::Done => {
-                    let outcome = parts.outcome(flight);
-                    state.flight = None;
-                    if let Err(error @ DeviceError::Protocol { .. }) = &outcome {
-                        state.poison(error);
-                    }
-                    return outcome;
-                }
-                Progress::Failed(found) => {
-                    let error = DeviceError::Protocol { slr, what: state::explain(found) };
-                    state.poison(&error);
-                    return Err(error);
-                }
-            }
-            let since = flight.begin.elapsed();
-            let expired = match deadline.remaining() {
-                Some(Duration::ZERO) => {
-                    Some((deadline.limit().unwrap_or_default(), "XRT says that it is still running"))
-                }
-                _ if since >= watchdog => Some((watchdog, "the watchdog of back end 'xrt' ends it")),
-                _ => None,
-            };
-            if let Some((limit, detail)) = expired {
-                let error = DeviceError::Timeout { slr, limit, detail: Some(detail.to_owned()) };
-                state.poison(&error);
-                self.changed.notify_all();
-                return Err(error);
-            }
-            let left = deadline.remaining().unwrap_or(watchdog).min(watchdog.saturating_sub(since));
-            let (guard, _) = self.changed.wait_timeout(state, pause.min(left)).unwrap_or_else(PoisonError::into_inner);
-            state = guard;
-            pause = (2 * pause).min(LONGEST_PAUSE);
-        }
+        let (slr, mut pause) = (self.slr, FIRST_PAUSE);
+        let detail = "XRT says that it is still running";
+        self.lane.wait(deadline, Some(detail), |runs| runs.look(slr, deadline, watchdog, &mut pause))
     }
 
-    /// XRT's C API cannot end a run: it is left alone with everything that it uses.
+    /// The run in flight, if there is one, is left alone with everything that it uses.
     pub(super) fn cancel(&self) {
-        let mut state = self.lock();
-        if state.flight.is_some() && state.poison.is_none() {
-            state.cancelled = true;
-            state.poison(&DeviceError::Cancelled { slr: self.slr });
-            self.changed.notify_all();
-        }
+        self.lane.cancel();
     }
 
     /// Gives a run in flight some time to end; after that, everything is closed, or left open if it has not.
@@ -266,12 +241,9 @@ impl Lane {
             match parts.run.progress() {
                 Progress::Done => state.flight = None,
                 Progress::UnderWay if begin.elapsed() < patience => {
-                    state = self.changed.wait_timeout(state, LONGEST_PAUSE).unwrap_or_else(PoisonError::into_inner).0;
+                    state = self.lane.pause(state, Some(LONGEST_PAUSE));
                 }
-                Progress::UnderWay | Progress::Failed(_) => {
-                    state.flight = None;
-                    state.abandon();
-                }
+                Progress::UnderWay | Progress::Failed(_) => state.give_up(),
             }
         }
         state.parts = None;

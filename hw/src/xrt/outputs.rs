@@ -91,8 +91,8 @@ impl Output {
                 local.clear()?;
                 Self::Imported { local, remote }
             }
-            // Real cards do not list it among what they write.
-            OutputMemory::SimulatedAccelerator(_) => {
+            // A card lists none among what it writes.
+            OutputMemory::Named(..) => {
                 return Err(XrtError::ForeignBar { slr: kernel.slr, buffer: buffer.name() }.into());
             }
         })

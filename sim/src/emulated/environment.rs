@@ -16,16 +16,29 @@ use std::{
     process::{Command, Stdio},
 };
 
-use golden::write::Scratch;
+use golden_files::write::Scratch;
 use rustix::io::{FdFlags, fcntl_setfd};
 use verilator_sys::build::run_tool;
 
 use super::{Card, place, running::Running};
 
 /// Which of XRT's stand-ins for a driver is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Shim {
     /// `libxrt_swemu`: a card in another process, which is ours.
+    #[strum(serialize = "sw-emu")]
     SoftwareEmulation,
     /// `libxrt_noop`: no card; every run ends at once and does nothing.
     Noop,

@@ -14,6 +14,7 @@ mod place;
 mod running;
 mod server;
 mod software;
+mod unit;
 mod wire;
 
 pub use card::Card;

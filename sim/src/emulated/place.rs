@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use golden::write::Names;
+use golden_files::write::Names;
 
 /// Where XRT's sockets lie: it asks nobody.
 const SOCKETS: &str = "/tmp";
@@ -37,7 +37,7 @@ fn sockets(folder: &Path) -> PathBuf {
 mod tests {
     use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-    use golden::write::Scratch;
+    use golden_files::write::Scratch;
 
     use super::*;
 

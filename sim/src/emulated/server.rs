@@ -13,15 +13,13 @@ use super::{
     Card, CardMemory, Registers,
     memory::{SharedMemory, lock},
     software::SoftwareUnit,
+    unit,
     wire::{
         Alloc, Close, CopyBo, ImportBo, KernelAccess, MAX_MESSAGE, RegisterRead, RegisterWrite, Reply, Request,
         ToDevice, ToHost, api, receive, send,
     },
 };
-use crate::{
-    complain,
-    rtl::{self, RtlOptions},
-};
+use crate::{complain, rtl::RtlOptions};
 
 /// Why the process ends before XRT says so.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +63,7 @@ pub fn serve(
     let units: Vec<Box<dyn Registers>> = match kernels {
         Kernels::Rtl(options) => {
             let options = RtlOptions { channels, ..(**options).clone() };
-            let units = rtl::units(&options, |slr| card.space(slr, &memory), &|_| {})?;
+            let units = unit::units(&options, |slr| card.space(slr, &memory), &|_| {})?;
             units.into_iter().map(|unit| Box::new(unit) as Box<dyn Registers>).collect()
         }
         Kernels::Model => Slr::ALL.map(|_| Box::new(SoftwareUnit::new(&memory, channels)) as _).into(),

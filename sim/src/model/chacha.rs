@@ -90,11 +90,11 @@ mod tests {
         rand_core::{Rng, SeedableRng},
     };
 
-    proptest! {
+    test_support::properties! {
         #[test]
         fn the_words_are_those_of_rand_chacha(
-            seed: u64,
-            stream: u64,
+            seed in any::<u64>(),
+            stream in any::<u64>(),
             counters in prop::array::uniform4(prop_oneof![any::<u64>(), (0..=u64::from(u32::MAX)).prop_map(|v| v << 8)]),
         ) {
             let ours = ChaCha8::new(seed, stream).blocks(counters);

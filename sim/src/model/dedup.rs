@@ -32,11 +32,13 @@ pub(super) enum Place {
     Free(usize),
 }
 
-impl Dedup {
-    pub(super) fn new() -> Self {
+impl Default for Dedup {
+    fn default() -> Self {
         Self { slots: vec![0; 1 << SLOTS_LOG2], shift: 32 - SLOTS_LOG2, base: 1, len: 0 }
     }
+}
 
+impl Dedup {
     /// Forgets all nodes.
     pub(super) fn begin(&mut self) {
         self.base += self.len;
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn it_says_what_a_map_says_over_many_minibatches_and_through_growth() {
-        let mut table = Dedup::new();
+        let mut table = Dedup::default();
         for minibatch in 0..20u32 {
             table.begin();
             let (mut nodes, mut map) = (Vec::new(), HashMap::new());
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_base_wraps() {
-        let mut table = Dedup::new();
+        let mut table = Dedup::default();
         enter(&mut table, &mut Vec::new(), 3);
         table.base = u32::MAX - ID_MAX;
         table.begin();

@@ -1,7 +1,11 @@
-//! The software model of the card: three SLRs, one thread each, that do what the RTL does in the RTL's terms, as fast as a
-//! processor can, and count the same accesses to card memory.
+//! The software model of the card: three SLRs, one thread each, that sample as fast as a processor can, and say what the RTL
+//! would access in card memory for the same result.
 //!
-//! It reads the sampling contract on its own: it shares graph, request and ids with `golden`, and no code that samples.
+//! It reads the sampling contract on its own: it shares graph, request, sub-graph and ids with `golden`, and no code that
+//! samples.
+//!
+//! [`sample()`] is the sampling loop, and nothing beside it. Traffic and cycles follow from graph, request and sub-graph, and are
+//! worked out when a run is over, where they are asked for ([`ModelOptions`]).
 //!
 //! Memory traffic of a run (each read is one line of 64 bytes; L is a range of int32 elements in lines, which are written in
 //! one burst for each aligned block of 8 that the range touches):
@@ -15,12 +19,14 @@
 //!
 //! A hop with fan-out 0 reads nothing.
 //!
-//! How long all that takes in the RTL can be foretold beside it ([`ModelOptions::timing`], and the module `timing`).
+//! How long all that takes in the RTL can be predicted, too ([`ModelOptions::timing`], and the module `timing`).
 
 mod chacha;
 mod dedup;
 mod draw;
+mod hops;
 mod kernel;
+mod sample;
 mod timing;
 mod traffic;
 
@@ -34,6 +40,7 @@ use crate::{
     memory::Profile,
 };
 pub use kernel::ModelKernel;
+pub use sample::{Scratch, Stop, sample};
 
 const BACKEND: &str = "model";
 
@@ -48,21 +55,23 @@ const QUEUE_DEPTH: usize = 2;
 pub struct ModelOptions {
     /// Index channels of each kernel: 1, 2, 4 or 8.
     pub channels: usize,
-    /// Foretell the cycles that the RTL would take ([`Feature::PredictedCycles`]), with this memory. Without it nothing is
-    /// calculated.
+    /// Count the traffic of each port ([`Feature::Traffic`]). It takes one pass over the edges of a finished run.
+    pub traffic: bool,
+    /// Predict the cycles that the RTL would take ([`Feature::PredictedCycles`]), with this memory. It takes far longer than
+    /// sampling.
     pub timing: Option<TimingOptions>,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        Self { channels: 4, timing: None }
+        Self { channels: 4, traffic: true, timing: None }
     }
 }
 
 /// What the cycles of a run depend on beside its request, graph and channels: as in [`crate::rtl::RtlOptions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimingOptions {
-    /// How fast memory is. What the hostile profile does cannot be foretold.
+    /// How fast memory is. What the hostile profile does cannot be predicted.
     pub memory: Profile,
     /// log2 of the slots of each kernel's hash table, 4 to 21. The model itself has no such limit: of a run
     /// that the RTL would end with a full table, the cycles mean nothing.
@@ -82,39 +91,39 @@ impl Default for TimingOptions {
 
 /// The software model of the three-SLR card.
 ///
-/// It writes into host memory and counts bus traffic ([`Feature::Traffic`]). It has no clock, but can foretell what the RTL's
-/// would count ([`ModelOptions::timing`]).
+/// It writes into host memory. It has no bus and no clock, but works out what the RTL would count on them, where it is asked for
+/// ([`ModelOptions`]).
 pub type SoftwareModel = Card<ModelKernel>;
 
 impl SoftwareModel {
     /// A card without a graph.
     ///
     /// # Errors
-    /// [`DeviceError::Backend`] for a kernel that does not exist or whose cycles cannot be foretold, or if the system gives no
+    /// [`DeviceError::Backend`] for a kernel that does not exist or whose cycles cannot be predicted, or if the system gives no
     /// more threads.
     pub fn new(options: ModelOptions) -> Result<Self, DeviceError> {
-        let ModelOptions { channels, timing } = options;
+        let ModelOptions { channels, traffic, timing } = options;
         let refuse = |message: String| Err(DeviceError::Backend { backend: BACKEND, message });
         if !channels.is_power_of_two() || channels > MAX_CHANNELS {
             return refuse(format!("a kernel with {channels} index channels does not exist; it has 1, 2, 4 or 8"));
         }
         if let Some(TimingOptions { memory, table_log2, window, clock: _ }) = timing {
             if memory == Profile::Hostile {
-                return refuse(format!("cycles with memory profile '{memory}' cannot be foretold"));
+                return refuse(format!("cycles with memory profile '{memory}' cannot be predicted"));
             }
             if !window.is_power_of_two() || !(4..=21).contains(&table_log2) {
                 return refuse(format!("a kernel with a window of {window} and 2^{table_log2} slots does not exist"));
             }
         }
-        let predicted = timing.map(|_| Feature::PredictedCycles);
+        let features = [(Feature::Traffic, traffic), (Feature::PredictedCycles, timing.is_some())];
         let capabilities = Capabilities {
             backend: BACKEND,
             limits: LIMITS,
             queue_depth: QUEUE_DEPTH,
-            features: std::iter::once(Feature::Traffic).chain(predicted).collect(),
+            features: features.into_iter().filter_map(|(feature, asked)| asked.then_some(feature)).collect(),
             output_spaces: OUTPUT_SPACES.to_vec(),
         };
-        let kernels: [_; SLRS] = std::array::from_fn(|_| ModelKernel::new(channels, timing));
+        let kernels: [_; SLRS] = std::array::from_fn(|_| ModelKernel::new(options));
         Self::with_kernels(capabilities, kernels)
     }
 }

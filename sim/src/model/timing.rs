@@ -1,4 +1,4 @@
-//! How many cycles a run takes in the RTL, foretold: for each item that goes through the kernel, the cycle in which each stage
+//! How many cycles a run takes in the RTL, predicted: for each item that goes through the kernel, the cycle in which each stage
 //! hands it on.
 //!
 //! A stage hands an item on when it has it, when it has handed on the item before, and when the queue behind it has room; so
@@ -6,19 +6,25 @@
 //! to end, so one pass over nodes and edges is enough, whatever waits for whatever. Nothing here is fitted: depths and
 //! latencies are those of `hw/rtl` (the module is named at each), the memory's figures those of its profile.
 //!
+//! The items follow from graph, request and sub-graph. How many edges a node has drawn, and whether by drawing, follows from its
+//! degree and the fan-out. The source of an edge is new where its row is the next local id. How far the RTL's hash table has to
+//! look for a node does not stand in the sub-graph: it depends on the nodes that were entered before, so the table is filled
+//! again in that order ([`Rows`]).
+//!
 //! What is left out: a word that Lemire's draw may refuse (once in 2^32 / degree draws some hundred cycles), the exact jitter of
 //! the memory (another of the same size is drawn here), and that the sampler's four registers move together. What the RTL
-//! refuses, such as fan-outs above 32, has no meaningful number of cycles.
+//! refuses, such as fan-outs above 32, has no meaningful number of cycles; nor has a run that ends early.
 
 mod ports;
 mod stages;
 
 use std::ops::Range;
 
-use golden::{EdgePos, NodeId};
+use golden::{CscGraph, EdgePos, Fanout, NodeId, Request, SubGraph};
 use hw::card::{HEAD_NODES, LINE_BYTES, LINE_ELEMENTS, OffsetRecord};
 
-use super::TimingOptions;
+use super::{TimingOptions, hops::hops};
+use crate::worker::Cancel;
 use ports::{Cycle, Packer, Places, Writes};
 use stages::{Dedup, END, Frontier, Lines, NONE, Node, Offsets, Planned, Rows, Sampler};
 
@@ -39,74 +45,55 @@ struct Edge {
     is_new: bool,
 }
 
-/// A kernel's clock. During a phase (the seeds, then each hop) it is told what happens; when the phase ends, how long that
-/// takes is worked out.
+/// Predicts the cycles of a kernel's runs.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Clock {
     options: TimingOptions,
     channels: usize,
     rows: Rows,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    pipeline: Box<Pipeline>,
 }
 
 impl Clock {
     /// Of a kernel with `channels` index channels.
     pub(in crate::model) fn new(channels: usize, options: TimingOptions) -> Self {
-        let (rows, pipeline) = (Rows::new(options.table_log2), Box::new(Pipeline::new(channels, options)));
-        Self { options, channels, rows, nodes: vec![], edges: vec![], pipeline }
+        Self { options, channels, rows: Rows::new(options.table_log2) }
     }
 
-    /// A run begins.
-    pub(in crate::model) fn begin(&mut self) {
+    /// The cycles of a run that has sampled `sub`; `None` if it is cancelled.
+    pub(in crate::model) fn cycles(
+        &mut self,
+        graph: &CscGraph,
+        request: &Request,
+        sub: &SubGraph,
+        cancel: &Cancel,
+    ) -> Option<u64> {
         self.rows.clear();
-        self.nodes.clear();
-        self.edges.clear();
-        *self.pipeline = Pipeline::new(self.channels, self.options);
+        let mut pipeline = Pipeline::new(self.channels, self.options);
+        let seeds = sub.samples[..request.seeds.len()].iter();
+        pipeline.seeds(seeds.map(|&seed| Edge { line: NONE, probes: self.rows.enter(seed), is_new: true }));
+        let mut edges = sub.edges.iter().zip(&sub.rows).map(|(&position, &row)| {
+            // Local ids are given in the order in which nodes are first seen.
+            let is_new = row.index() == self.rows.probes.len();
+            let probes = if is_new { self.rows.enter(sub.samples[row.index()]) } else { self.rows.probes[row.index()] };
+            Edge { line: line_of(position), probes, is_new }
+        });
+        for hop in hops(request, &sub.hops) {
+            if cancel.is_set() {
+                return None;
+            }
+            let expanded = if hop.fanout == Fanout::Count(0) { &[] } else { &sub.samples[hop.frontier.clone()] };
+            pipeline.listing = !hop.is_last;
+            pipeline.hop(hop.frontier.start, expanded.iter().map(|&node| item(graph, node, hop.fanout)), &mut edges);
+        }
+        Some(pipeline.finish())
     }
+}
 
-    /// A seed enters the table.
-    pub(in crate::model) fn seed(&mut self, seed: NodeId) {
-        let probes = self.rows.enter(seed);
-        self.edges.push(Edge { line: NONE, probes, is_new: true });
-    }
-
-    /// A node of the frontier has `picks` edges chosen, by drawing or all.
-    pub(in crate::model) fn node(&mut self, node: NodeId, picks: u32, draws: bool) {
-        self.nodes.push(Node { line: node.get() / RECORDS, picks, draws });
-    }
-
-    /// An edge is drawn, in order, whose source is new.
-    pub(in crate::model) fn new_edge(&mut self, position: EdgePos, source: NodeId) {
-        let probes = self.rows.enter(source);
-        self.edges.push(Edge { line: line_of(position), probes, is_new: true });
-    }
-
-    /// An edge is drawn, in order, whose source has this local id.
-    pub(in crate::model) fn known_edge(&mut self, position: EdgePos, local: usize) {
-        self.edges.push(Edge { line: line_of(position), probes: self.rows.probes[local], is_new: false });
-    }
-
-    /// The seeds have been told.
-    pub(in crate::model) fn end_seeds(&mut self) {
-        self.pipeline.seeds(&self.edges);
-        self.edges.clear();
-    }
-
-    /// A hop has been told whose frontier begins at this entry of the node list. The nodes that the last one has brought are not
-    /// entered there.
-    pub(in crate::model) fn end_hop(&mut self, first: usize, is_last: bool) {
-        self.pipeline.listing = !is_last;
-        self.pipeline.hop(first, &self.nodes, &self.edges);
-        self.nodes.clear();
-        self.edges.clear();
-    }
-
-    /// The run has ended; gives its cycles.
-    pub(in crate::model) fn cycles(&mut self) -> u64 {
-        self.pipeline.finish()
-    }
+/// A node of the frontier.
+fn item(graph: &CscGraph, node: NodeId, fanout: Fanout) -> Node {
+    let (_, degree) = graph.extent(node);
+    let picks = fanout.of_degree(degree);
+    Node { line: node.get() / RECORDS, picks, draws: picks < degree }
 }
 
 fn line_of(position: EdgePos) -> u32 {
@@ -134,7 +121,7 @@ struct Pipeline {
     /// Rows, cols and edges, which always stand at the same element.
     triples: [Packer; 3],
     list: Packer,
-    /// New nodes enter the node list.
+    /// New nodes enter the node list, as in all hops but the last.
     listing: bool,
     out: Writes,
     mem: Writes,
@@ -167,13 +154,13 @@ impl Pipeline {
     }
 
     /// The seeds, straight from memory to the table.
-    fn seeds(&mut self, seeds: &[Edge]) {
+    fn seeds(&mut self, seeds: impl ExactSizeIterator<Item = Edge>) {
         // States WaitTable and Seeds come before; without seeds, WaitTable alone.
-        let mut ended = 0;
-        if !seeds.is_empty() {
+        let (mut ended, count) = (0, seeds.len());
+        if count > 0 {
             self.frontier.start(1, 0);
-            for (index, &seed) in seeds.iter().enumerate() {
-                let there = self.read_list(index, 0..seeds.len()) + 1;
+            for (index, seed) in seeds.enumerate() {
+                let there = self.read_list(index, 0..count) + 1;
                 let taken = self.enter_table(there, seed, false);
                 self.behind_frontier.enter(taken);
             }
@@ -183,23 +170,29 @@ impl Pipeline {
         self.flush_list(ended + 1);
     }
 
-    /// A hop; one without a frontier, or with fan-out 0, takes one cycle.
-    fn hop(&mut self, first: usize, nodes: &[Node], edges: &[Edge]) {
-        if nodes.is_empty() {
+    /// A hop that expands `nodes`, of which the first is entry `first` of the node list. It takes its edges from `edges`, which
+    /// goes on with those of the hops after it. Without nodes, as with fan-out 0, it takes one cycle.
+    fn hop(
+        &mut self,
+        first: usize,
+        nodes: impl ExactSizeIterator<Item = Node>,
+        edges: &mut impl Iterator<Item = Edge>,
+    ) {
+        let count = nodes.len();
+        if count == 0 {
             self.next_hop += 1;
             return;
         }
         self.frontier.start(self.next_hop + 1, self.mem.idle_from());
-        let mut edges = edges.iter().copied();
-        let rest = first + HEAD_NODES.min(nodes.len())..first + nodes.len();
-        for (index, &node) in (first..).zip(nodes) {
+        let rest = first + HEAD_NODES.min(count)..first + count;
+        for (index, node) in (first..).zip(nodes) {
             let out = if index < rest.start {
                 self.frontier.at_hand(self.behind_frontier.room())
             } else {
                 self.read_list(index, rest.clone())
             };
             let planned = self.plan(out + 1, node);
-            for (number, edge) in (0..node.picks).zip(&mut edges) {
+            for (number, edge) in (0..node.picks).zip(edges.by_ref()) {
                 let out = self.sampler.pick(node, planned, number, self.behind_sampler.room());
                 let (taken, out) = self.lines.pass(out + 1, edge.line, self.behind_lines.room());
                 self.behind_sampler.enter(taken);

@@ -1,14 +1,37 @@
 //! What a run reads and writes in card memory, by port. Every read is a burst of one 64-byte line; every write is a burst of
 //! those lines of an aligned block that are there.
+//!
+//! All of it follows from the request and the sub-graph: offset lines from the ids of the nodes that are expanded, index lines
+//! from the positions of the edges, and the rest from the counts of the hops. A run that ends early has no counts.
 
 use std::ops::Range;
 
-use golden::{EdgePos, NodeId};
+use golden::{EdgePos, Fanout, NodeId, Request, SubGraph};
 use hw::{
     PortTraffic,
     card::{BURST_LINES, HEAD_NODES, LINE_BYTES, LINE_ELEMENTS, MAX_CHANNELS, OffsetRecord, Port},
     status::{STATUS_BURSTS, STATUS_BYTES},
 };
+
+use super::hops::hops;
+
+/// The traffic of each port of a kernel with `channels` index channels, in a run that has sampled `sub`.
+pub(super) fn of(request: &Request, sub: &SubGraph, channels: usize) -> Vec<PortTraffic> {
+    let mut traffic = Traffic::new(channels);
+    traffic.seeds(request.seeds.len());
+    for hop in hops(request, &sub.hops) {
+        // A fan-out of 0 reads nothing.
+        if hop.fanout != Fanout::Count(0) {
+            traffic.frontier(&hop.frontier, &sub.samples);
+            traffic.edges(&sub.edges[hop.edges]);
+        }
+        if !hop.is_last {
+            traffic.node_list(&hop.new);
+        }
+    }
+    traffic.outputs(sub.samples.len(), sub.edges.len());
+    traffic.ports()
+}
 
 /// Lines that a range of int32 elements touches.
 fn lines(elements: &Range<usize>) -> u64 {
@@ -58,7 +81,7 @@ const NO_LINE: u32 = u32::MAX;
 
 /// The lines of one run.
 #[derive(Clone, Debug)]
-pub(super) struct Traffic {
+struct Traffic {
     /// Index channels of the kernel: 1, 2, 4 or 8.
     channels: usize,
     offs: Reads,
@@ -66,13 +89,11 @@ pub(super) struct Traffic {
     mem_reads: Reads,
     mem_writes: Writes,
     out: Writes,
-    /// The line that the last drawn edge of this hop lies in.
-    last_line: u32,
 }
 
 impl Traffic {
     /// Of a run of a kernel with `channels` index channels, which ends with a status block.
-    pub(super) fn new(channels: usize) -> Self {
+    fn new(channels: usize) -> Self {
         let (beats, bytes) = ((STATUS_BYTES / LINE_BYTES) as u64, STATUS_BYTES as u64);
         Self {
             channels,
@@ -81,19 +102,18 @@ impl Traffic {
             mem_reads: Reads::default(),
             mem_writes: Writes { bursts: STATUS_BURSTS, beats, bytes },
             out: Writes::default(),
-            last_line: NO_LINE,
         }
     }
 
     /// The seeds are read, and enter the node list.
-    pub(super) fn seeds(&mut self, seeds: usize) {
+    fn seeds(&mut self, seeds: usize) {
         self.read_list(&(0..seeds));
         self.node_list(&(0..seeds));
     }
 
     /// A hop begins that expands `frontier`, a range of the node list: what is not at hand is read back, and the offset records
     /// of all. One shares the read of the record before, if that lies in the same line.
-    pub(super) fn frontier(&mut self, frontier: &Range<usize>, node_list: &[NodeId]) {
+    fn frontier(&mut self, frontier: &Range<usize>, node_list: &[NodeId]) {
         self.read_list(&(frontier.end.min(frontier.start + HEAD_NODES)..frontier.end));
         let mut last = NO_LINE;
         for node in &node_list[frontier.clone()] {
@@ -102,7 +122,6 @@ impl Traffic {
             last = line;
         }
         self.offs.bytes += RECORD * frontier.len() as u64;
-        self.last_line = NO_LINE;
     }
 
     fn read_list(&mut self, elements: &Range<usize>) {
@@ -112,13 +131,13 @@ impl Traffic {
 
     /// A phase (seeds or hop), not the last, ends that has appended this range to the node list. A block is written when it is
     /// full, and at the end of a phase.
-    pub(super) fn node_list(&mut self, appended: &Range<usize>) {
+    fn node_list(&mut self, appended: &Range<usize>) {
         self.mem_writes.add(appended);
     }
 
-    /// Edges are drawn, in this order. One shares the read of the edge before, if that lies in the same line.
-    pub(super) fn edges(&mut self, positions: &[EdgePos]) {
-        let mut last = self.last_line;
+    /// The edges of a hop are drawn, in this order. One shares the read of the edge before, if that lies in the same line.
+    fn edges(&mut self, positions: &[EdgePos]) {
+        let mut last = NO_LINE;
         for position in positions {
             let line = position.get() / LINE_ELEMENTS as u32;
             // Added without a branch: whether a line is shared is as hard to foresee as the draw.
@@ -127,18 +146,17 @@ impl Traffic {
             channel.bytes += ELEMENT;
             last = line;
         }
-        self.last_line = last;
     }
 
     /// The outputs are complete.
-    pub(super) fn outputs(&mut self, nodes: usize, edges: usize) {
+    fn outputs(&mut self, nodes: usize, edges: usize) {
         for elements in [nodes, edges, edges, edges] {
             self.out.add(&(0..elements));
         }
     }
 
     /// The counts of each port that the kernel has.
-    pub(super) fn ports(&self) -> Vec<PortTraffic> {
+    fn ports(&self) -> Vec<PortTraffic> {
         let of = |port: Port| {
             let (reads, writes) = match port {
                 Port::Offs => (self.offs, Writes::default()),
@@ -203,8 +221,7 @@ mod tests {
         let mut traffic = Traffic::new(2);
         let nodes = [8, 15, 16, 16, 9].map(NodeId::new);
         traffic.frontier(&(0..3), &nodes);
-        traffic.edges(&[0, 15, 16].map(EdgePos::new));
-        traffic.edges(&[17, 1].map(EdgePos::new));
+        traffic.edges(&[0, 15, 16, 17, 1].map(EdgePos::new));
         traffic.frontier(&(3..5), &nodes);
         traffic.edges(&[EdgePos::new(2)]);
         assert_eq!(traffic.idx[..2], [Reads { lines: 3, bytes: 16 }, Reads { lines: 1, bytes: 8 }]);

@@ -2,11 +2,11 @@
 
 use verilator_sys::ControlPins;
 
-use super::axi::random::Chance;
+use crate::chance::Chance;
 
 /// One register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     /// Reads the word at this offset.
     Read(u32),
     /// Writes the word at this offset.

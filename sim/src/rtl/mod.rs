@@ -7,19 +7,21 @@
 mod axi;
 mod control;
 mod device;
+mod failure;
 mod kernel;
 mod options;
 mod outcome;
-mod unit;
 mod waves;
 
 pub use crate::memory::Profile;
 pub(crate) use axi::{AddressSpace, Line, Wrong, merge};
 pub use axi::{Fault, FaultAt, Place, Response};
+pub(crate) use control::Access;
 pub use device::RtlDevice;
+pub use failure::KernelFailure;
+pub(crate) use kernel::Clocked;
 pub use kernel::RtlKernel;
 pub use options::RtlOptions;
-pub(crate) use unit::units;
 pub use verilator_sys::{Fill, build::Variant};
 
-const BACKEND: &str = "rtl";
+pub(crate) const BACKEND: &str = "rtl";

@@ -4,20 +4,32 @@ use std::sync::Arc;
 
 use golden::{Buffer, Capacity, CscGraph, Fanout, NodeId, Request, SampleError, Silent, SubGraph};
 use hw::{Deadline, DeviceError, HostMemory, OutputBuffers, OutputMemory, RunReport, SamplerDevice, Slot, Slr};
-use sim::rtl::{Profile, RtlDevice, RtlOptions, Variant};
+use sim::{
+    chance::Chance,
+    rtl::{Profile, RtlDevice, RtlOptions, Variant},
+};
 
 pub(crate) const SLOT: Slot = Slot(0);
 /// What stands in the buffers before a run.
 const POISON: i32 = -7;
 
-/// Chance that a seed replays.
-pub(crate) struct Chance(pub(crate) u64);
+/// Choices by chance that a seed replays.
+pub(crate) struct Choices(Chance);
 
-impl Chance {
-    /// One of `0 .. end`.
+impl Choices {
+    /// Each `stream` of a seed has choices of its own.
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+        Self(Chance::new(seed, stream))
+    }
+
+    /// Choices of their own for a part of what is chosen.
+    pub(crate) fn split(&mut self) -> Self {
+        Self::new(self.0.next(), 0)
+    }
+
+    /// One of `0 .. end`; 0 when there is none.
     pub(crate) fn below(&mut self, end: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(end.max(1))) as u32
+        self.0.below(end.into()) as u32
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -38,7 +50,7 @@ pub(crate) fn graph_of(degrees: impl Iterator<Item = u32>, mut source: impl FnMu
 
 /// A random graph in which a few nodes have many neighbours.
 pub(crate) fn hubs(nodes: u32, seed: u64) -> Arc<CscGraph> {
-    let (mut degrees, mut sources) = (Chance(seed), Chance(!seed));
+    let (mut degrees, mut sources) = (Choices::new(seed, 0), Choices::new(seed, 1));
     let degree = |v| if v % 37 == 0 { degrees.below(90) } else { degrees.below(14) };
     graph_of((0..nodes).map(degree), || sources.below(nodes))
 }

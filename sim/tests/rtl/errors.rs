@@ -8,7 +8,7 @@ use hw::{
     card::{BURST_BYTES, LINE_BYTES, Port},
     registers::ARGS,
 };
-use sim::rtl::{Fault, FaultAt, Place, Profile, Response, RtlDevice, RtlOptions};
+use sim::rtl::{Fault, FaultAt, KernelFailure, Place, Profile, Response, RtlDevice, RtlOptions};
 
 use crate::common::{SLOT, device, graph_of, hubs, options, request, run, run_with};
 
@@ -79,7 +79,8 @@ fn a_read_without_an_answer_is_a_stall_that_names_the_channel() {
     };
     let device = device(&options, &graph);
     let error = run(&device, SLR, &graph, &request(0..10, &[5, 5], 1)).unwrap_err();
-    let DeviceError::Stalled { slr: SLR, stuck, .. } = &error else { panic!("{error}") };
+    let DeviceError::Kernel { slr: SLR, cause } = &error else { panic!("{error}") };
+    let Some(KernelFailure::Stalled { slr: SLR, stuck, .. }) = cause.downcast_ref() else { panic!("{error}") };
     assert!(stuck.contains("idx1.R: ") && stuck.contains("reads outstanding"), "{stuck}");
     let poisoned = DeviceError::Poisoned { slr: SLR, cause: error.to_string() };
     assert_eq!(device.start(SLR, SLOT, &request(0..10, &[5, 5], 1)), Err(poisoned));

@@ -3,6 +3,7 @@
 use golden::Silent;
 use hw::{SamplerDevice, Slr};
 use sim::rtl::{Fill, Profile, RtlOptions};
+use strum::VariantArray;
 
 use crate::common::{device, hubs, options, request, run};
 
@@ -10,7 +11,7 @@ use crate::common::{device, hubs, options, request, run};
 fn every_profile_gives_the_reference_sub_graph() {
     let graph = hubs(300, 1);
     let batches = [(0, &[3][..]), (1, &[10, 5]), (2, &[0, 4]), (3, &[-1, 2, 3]), (4, &[2, 2, 2, 2])];
-    for memory in Profile::ALL {
+    for &memory in Profile::VARIANTS {
         let device = device(&options(memory), &graph);
         for (minibatch, fanouts) in batches {
             let request = request(5..25, fanouts, minibatch);

@@ -6,31 +6,31 @@ use golden::{Capacity, CscGraph, Request};
 use hw::{BusAccess, DeviceError, SLRS, Slr, card::Port};
 use sim::rtl::{Fault, FaultAt, Fill, Profile, Response, RtlOptions};
 
-use crate::common::{Chance, device, graph_of, options, request, run_with};
+use crate::common::{Choices, device, graph_of, options, request, run_with};
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
-fn graph(chance: &mut Chance) -> Arc<CscGraph> {
+fn graph(chance: &mut Choices) -> Arc<CscGraph> {
     let most_nodes = chance.pick(&[20, 2000, 2000]);
     let nodes = 1 + chance.below(most_nodes);
     let most = chance.pick(&[0, 1, 5, 40, 300]).min(60_000 / nodes);
     let hub = chance.below(nodes);
     let kind = chance.below(4);
-    let mut degrees = Chance(chance.0 ^ 1);
+    let mut degrees = chance.split();
     let degree = |v| match kind {
         0 if v == hub => 4000,
         1 => most,
         _ => degrees.below(most + 1),
     };
-    let mut sources = Chance(chance.0 ^ 2);
+    let mut sources = chance.split();
     // Few sources give many parallel edges, and hits in the hash table back to back.
     let spread = chance.pick(&[1, 3, nodes]).min(nodes);
     graph_of((0..nodes).map(degree), || sources.below(spread))
 }
 
-fn batch(chance: &mut Chance, graph: &CscGraph) -> Request {
+fn batch(chance: &mut Choices, graph: &CscGraph) -> Request {
     let nodes = graph.nodes() as u32;
     let count = chance.pick(&[0, 1, 2, 16, 17, 40]).min(nodes);
     let (first, step) = (chance.below(nodes), 1 + chance.below(nodes));
@@ -49,7 +49,7 @@ fn batch(chance: &mut Chance, graph: &CscGraph) -> Request {
     request
 }
 
-fn fault(chance: &mut Chance) -> Fault {
+fn fault(chance: &mut Choices) -> Fault {
     let ports = [Port::Offs, Port::Idx(0), Port::Mem].map(|port| (port, BusAccess::Read));
     let (port, access) =
         chance.pick(&[ports[0], ports[1], ports[2], (Port::Mem, BusAccess::Write), (Port::Out, BusAccess::Write)]);
@@ -62,7 +62,7 @@ fn fault(chance: &mut Chance) -> Fault {
 fn random_runs_agree_with_the_reference() {
     let (seed, rounds) = (number("TRISAGE_SEED", 1), number("TRISAGE_ROUNDS", 6));
     for round in seed..seed + rounds {
-        let chance = &mut Chance(round.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let chance = &mut Choices::new(round, 0);
         let (channels, table_log2, window) = chance.pick(&[(4, 12, 32), (1, 10, 8), (8, 13, 64), (2, 12, 16)]);
         let memory = chance.pick(&[Profile::Hostile, Profile::Hostile, Profile::Ideal, Profile::Hbm, Profile::Ddr4]);
         let fill = chance.pick(&[Fill::Zeros, Fill::Ones, Fill::Random(round as u32)]);

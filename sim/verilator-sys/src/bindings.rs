@@ -1,4 +1,4 @@
-// Made by `cargo run -p verilator-sys --features bindgen --bin generate-bindings`; do not edit.
+// Made by `./just bindings`; do not edit.
 // c/trisage_model.h, sha256 28f127446fa20b204df31a010df654a7d304cc64507facb87cb6925442be7dea
 
 #[repr(C)]

@@ -1,4 +1,4 @@
-//! Makes `src/bindings.rs` from `c/trisage_model.h`. Needs libclang (Debian: libclang-dev).
+//! Makes `src/bindings.rs` from `c/trisage_model.h`. Needs libclang, which `.setup/libclang.sh` installs.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub fn bindings() -> Result<String, String> {
         .generate()
         .map_err(|error| error.to_string())?;
     Ok(format!(
-        "// Made by `cargo run -p verilator-sys --features bindgen --bin generate-bindings`; do not edit.\n\
+        "// Made by `./just bindings`; do not edit.\n\
          // c/trisage_model.h, sha256 {}\n\n{generated}",
         hex(&Sha256::digest(&text))
     ))

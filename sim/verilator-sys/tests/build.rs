@@ -2,8 +2,9 @@
 
 use std::{
     cell::RefCell,
-    fs, io, mem,
+    env, fs, io, mem,
     path::{Path, PathBuf},
+    process::Command,
     sync::Arc,
     thread,
 };
@@ -152,15 +153,15 @@ fn places_are_named_when_they_cannot_be_used() {
     (fixture.places.rtl, fixture.places.cache) = (rtl, "/dev/null/cache".into());
     let message = fixture.compile(Variant::Fast).unwrap_err();
     assert!(message.starts_with("compiled RTL models cannot be kept in /dev/null/cache: Not a dir"), "{message}");
-    assert!(message.ends_with("name another folder in TRISAGE_CACHE"), "{message}");
+    assert!(message.ends_with("another folder in TRISAGE_CACHE, or in TRISAGE_HOME for tools and models"), "{message}");
 }
 
 #[test]
 fn a_relative_cache_is_one_of_the_current_folder() {
     let mut fixture = Fixture::new(COUNTER);
-    // Only this crate's folder is certain to be the current one of all tests.
-    let cache = tempfile::tempdir_in(".").unwrap();
-    fixture.places.cache = Path::new(cache.path().file_name().unwrap()).join("models");
+    // Up to the root, as nothing may be written where the sources are.
+    let up: PathBuf = env::current_dir().unwrap().iter().skip(1).map(|_| "..").collect();
+    fixture.places.cache = up.join(fixture.places.cache.strip_prefix("/").unwrap());
     let (library, made) = fixture.compile(Variant::Fast).unwrap();
     assert!(made && library.is_absolute());
     ModelLibrary::load(&library).unwrap();
@@ -285,18 +286,27 @@ fn benches_are_a_top_of_their_own() {
 }
 
 #[test]
-fn waves_and_coverage_are_variants() {
+fn coverage_is_a_variant() {
     let fixture = Fixture::new(COUNTER);
     let file = fixture.folder.path().join("file");
     let mut fast = fixture.model(Variant::Fast, Fill::Zeros);
-    assert!(!fast.open_waves(&file) && !fast.write_coverage(&file), "the fast variant has neither");
+    assert!(!fast.open_waves(&file) && !fast.write_coverage(&file), "the fast variant has neither it nor waves");
 
     let mut model = fixture.model(Variant::Coverage, Fill::Zeros);
     model.clock().unwrap();
     assert!(model.write_coverage(&file));
     assert!(fs::read_to_string(&file).unwrap().contains("trisage_sampler"));
+}
 
+#[test]
+fn waves_are_a_variant() {
+    let fixture = Fixture::new(COUNTER);
+    let file = fixture.folder.path().join("file");
     let mut model = fixture.model(Variant::Waves, Fill::Zeros);
+    let library = fs::read(fixture.compile(Variant::Waves).unwrap().0).unwrap();
+    for foreign in ["liblz4.so", "libz.so"] {
+        assert!(!library.windows(foreign.len()).any(|part| part == foreign.as_bytes()), "it needs {foreign}");
+    }
     assert!(!model.open_waves(&fixture.folder.path().join("no/such/folder")));
     assert!(model.open_waves(&file) && !model.open_waves(&file));
     model.clock().unwrap();
@@ -308,4 +318,25 @@ fn waves_and_coverage_are_variants() {
     model.clock().unwrap();
     assert!(!model.close_waves() && model.close_waves());
     model.clock().unwrap();
+}
+
+/// As on a machine without the packages that bring headers of LZ4 and zlib: here others are found before those of the system,
+/// and no compiler accepts them. (Their libraries are no part of a model, as the test of waves looks.)
+#[test]
+fn waves_need_no_header_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let spoilt = |command: &mut Command| command.env("CPATH", folder.path()).output().unwrap();
+    for header in ["lz4.h", "zlib.h", "zconf.h"] {
+        fs::write(folder.path().join(header), "#error of the system\n").unwrap();
+        // It is what is found where nothing else comes first.
+        let uses = folder.path().join("uses.cpp");
+        fs::write(&uses, format!("#include <{header}>\n")).unwrap();
+        let output = spoilt(Command::new("g++").arg("-fsyntax-only").arg(&uses));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("#error of the system"), "{said}");
+    }
+    let test = ["--exact", "waves_are_a_variant"];
+    let output = spoilt(Command::new(env::current_exe().unwrap()).args(test));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }

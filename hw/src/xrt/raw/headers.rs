@@ -93,13 +93,9 @@ fn compile(text: &str) -> Option<Output> {
     };
     let compiler = env::var_os("CXX").unwrap_or_else(|| "g++".into());
     let mut command = Command::new(compiler);
-    match command.args(["-std=c++17", "-fsyntax-only", "-I"]).arg(headers).arg(file).output() {
-        Ok(output) => Some(output),
-        Err(error) => {
-            eprintln!("skipped: no C++ compiler ({error})");
-            None
-        }
-    }
+    command.args(["-std=c++17", "-fsyntax-only", "-fdiagnostics-color=never", "-I"]).arg(headers).arg(file);
+    // Its words are looked at, and the user may have it speak another language.
+    Some(command.env("LC_ALL", "C").output().unwrap_or_else(|error| panic!("the C++ compiler cannot be run: {error}")))
 }
 
 #[test]

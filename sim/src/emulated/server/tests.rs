@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::prelude::*;
 use prost::Message;
 use tempfile::TempDir;
 
@@ -157,12 +157,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..ProptestConfig::default()
-    })]
-
+test_support::properties! {
     /// Every request has its one reply, whatever it asks for; or ends the connection if it cannot be read.
     #[test]
     fn requests_are_answered(requests in prop::collection::vec(request(), 0..20)) {

@@ -3,11 +3,11 @@
 mod check;
 mod fault;
 mod log;
-pub(super) mod random;
 mod read;
 mod space;
 #[cfg(test)]
 mod tests;
+mod throttle;
 mod write;
 
 use hw::{
@@ -98,7 +98,7 @@ pub(super) struct MemoryOptions {
 
 /// All ports of one kernel, and the memory behind them.
 #[derive(Debug)]
-pub(super) struct Memory<S = Space> {
+pub(crate) struct Memory<S = Space> {
     pub(super) space: S,
     reads: Vec<ReadPort>,
     writes: [WritePort; 2],
@@ -132,7 +132,7 @@ impl<S: AddressSpace> Memory<S> {
     }
 
     /// Begins a run at cycle `now`: counters and log start anew.
-    pub(super) fn begin(&mut self, now: u64) {
+    pub(crate) fn begin(&mut self, now: u64) {
         (self.bus.now, self.bus.last_handshake) = (now, now);
         self.reads.iter_mut().for_each(|port| (port.bursts, port.beats) = (0, 0));
         self.writes.iter_mut().for_each(|port| (port.bursts, port.beats, port.bytes) = (0, 0, 0));
@@ -166,7 +166,7 @@ impl<S: AddressSpace> Memory<S> {
     }
 
     /// The first access to where nothing lies (or nothing for that port), since the last call.
-    pub(super) fn take_stray(&mut self) -> Option<String> {
+    pub(crate) fn take_stray(&mut self) -> Option<String> {
         self.bus.stray.take()
     }
 

@@ -9,10 +9,13 @@ use super::{
     Bus, Line,
     check::{Address, Steady},
     fault::Response,
-    random::{Chance, Throttle},
     space::AddressSpace,
+    throttle::Throttle,
 };
-use crate::memory::{Pace, Profile, Schedule, Timing};
+use crate::{
+    chance::Chance,
+    memory::{Pace, Profile, Schedule, Timing},
+};
 
 /// A burst that was asked for.
 #[derive(Debug)]

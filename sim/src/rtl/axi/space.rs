@@ -114,7 +114,7 @@ struct Region {
 
 /// The memory of one kernel for one run.
 #[derive(Debug)]
-pub(in crate::rtl) struct Space {
+pub(crate) struct Space {
     regions: Vec<Region>,
     graph: Arc<CscGraph>,
     channels: usize,

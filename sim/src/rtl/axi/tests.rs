@@ -11,6 +11,7 @@ use hw::{
     card::{LINE_ELEMENTS, Port, place_of_edge},
     registers::KernelArgs,
 };
+use strum::VariantArray;
 use verilator_sys::Pins;
 
 use super::{Fault, FaultAt, Line, Memory, MemoryOptions, Place, Profile, Response, Space};
@@ -158,7 +159,7 @@ fn line_of(first: u32) -> Line {
 
 #[test]
 fn every_profile_reads_the_graph() {
-    for profile in Profile::ALL {
+    for &profile in Profile::VARIANTS {
         let mut bench = Bench::of(profile);
         let lines = EDGES.div_ceil(16) as usize;
         // Offsets in short bursts that end at 4 KiB, indices line by line with many ids, seeds in one burst.
@@ -185,7 +186,7 @@ fn every_profile_reads_the_graph() {
 
 #[test]
 fn every_profile_writes_what_is_strobed() {
-    for profile in Profile::ALL {
+    for &profile in Profile::VARIANTS {
         let mut bench = Bench::of(profile);
         let base = bench.args.outputs[0].0;
         bench.samples.fill(-1);

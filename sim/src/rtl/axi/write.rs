@@ -9,11 +9,14 @@ use super::{
     Bus, Line,
     check::{Address, Steady},
     fault::Response,
-    random::{Chance, Throttle},
     read::bus_place,
     space::{AddressSpace, Wrong},
+    throttle::Throttle,
 };
-use crate::memory::{Pace, Profile, Timing};
+use crate::{
+    chance::Chance,
+    memory::{Pace, Profile, Timing},
+};
 
 /// A beat of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

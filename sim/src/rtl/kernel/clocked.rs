@@ -6,12 +6,13 @@ use hw::{DeviceError, Slr, registers};
 use verilator_sys::{AssertionError, Model};
 
 use super::super::{
-    axi::{AddressSpace, Memory, Space, random::Chance},
+    axi::{AddressSpace, Memory, Space},
     control::{Access, Control},
+    failure::KernelFailure,
     options::{RtlOptions, of_slr},
     waves,
 };
-use crate::{complain, memory::Profile, worker::Cancel};
+use crate::{chance::Chance, complain, memory::Profile, worker::Cancel};
 
 /// Cycles of reset.
 const RESET_CYCLES: u64 = 16;
@@ -20,7 +21,7 @@ const CANCEL_CYCLES: u64 = 1024;
 
 /// One kernel with clock, registers and, once it has some, memory.
 #[derive(Debug)]
-pub(in crate::rtl) struct Clocked<S: AddressSpace = Space> {
+pub(crate) struct Clocked<S: AddressSpace = Space> {
     pub(super) slr: Slr,
     pub(super) options: RtlOptions,
     pub(super) model: Model,
@@ -31,7 +32,7 @@ pub(in crate::rtl) struct Clocked<S: AddressSpace = Space> {
 }
 
 impl<S: AddressSpace> Clocked<S> {
-    pub(in crate::rtl) fn new(slr: Slr, model: Model, options: &RtlOptions) -> Self {
+    pub(crate) fn new(slr: Slr, model: Model, options: &RtlOptions) -> Self {
         // Each SLR has a seed of its own, so that they do not stall in step.
         let seed = options.stall_seed.wrapping_mul(3).wrapping_add(slr.index() as u64);
         Self {
@@ -46,22 +47,22 @@ impl<S: AddressSpace> Clocked<S> {
     }
 
     /// The SLR that it stands for.
-    pub(in crate::rtl) fn slr(&self) -> Slr {
+    pub(crate) fn slr(&self) -> Slr {
         self.slr
     }
 
     /// Clock cycles since it was made.
-    pub(in crate::rtl) fn cycles(&self) -> u64 {
+    pub(crate) fn cycles(&self) -> u64 {
         self.cycle
     }
 
     /// Gives it this memory in place of any other.
-    pub(in crate::rtl) fn set_memory(&mut self, space: S) {
+    pub(crate) fn set_memory(&mut self, space: S) {
         self.memory = Some(Memory::new(space, self.options.channels, &self.options.memory_options()));
     }
 
     /// Reset, once; and a look at who it is.
-    pub(in crate::rtl) fn reset(&mut self) -> Result<(), DeviceError> {
+    pub(crate) fn reset(&mut self) -> Result<(), DeviceError> {
         if self.cycle > 0 {
             return Ok(());
         }
@@ -86,12 +87,12 @@ impl<S: AddressSpace> Clocked<S> {
         Ok(())
     }
 
-    pub(in crate::rtl) fn memory(&mut self) -> &mut Memory<S> {
+    pub(crate) fn memory(&mut self) -> &mut Memory<S> {
         self.memory.as_mut().expect("a run has set it up")
     }
 
     /// Makes one register access.
-    pub(in crate::rtl) fn access(&mut self, access: Access, cancel: &Cancel) -> Result<u32, DeviceError> {
+    pub(crate) fn access(&mut self, access: Access, cancel: &Cancel) -> Result<u32, DeviceError> {
         self.control.begin(access);
         let begin = self.cycle;
         loop {
@@ -100,7 +101,7 @@ impl<S: AddressSpace> Clocked<S> {
             }
             if self.cycle - begin > self.options.watchdog_cycles {
                 let (slr, cycles) = (self.slr, self.cycle - begin);
-                return Err(DeviceError::Stalled { slr, cycles, stuck: self.waits() });
+                return Err(KernelFailure::Stalled { slr, cycles, stuck: self.waits() }.into());
             }
             self.look_around(cancel)?;
         }
@@ -108,14 +109,14 @@ impl<S: AddressSpace> Clocked<S> {
 
     /// Now and then: a run ends when nothing moves, or when nobody waits.
     #[inline]
-    pub(in crate::rtl) fn look_around(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
+    pub(crate) fn look_around(&mut self, cancel: &Cancel) -> Result<(), DeviceError> {
         if !self.cycle.is_multiple_of(CANCEL_CYCLES) {
             return Ok(());
         }
         let quiet = self.memory.as_ref().map_or(0, |memory| self.cycle - memory.last_handshake());
         // The kernel clears its hash table after reset, and when its epochs are used up: a cycle a slot.
         if quiet > self.options.watchdog_cycles + self.options.table_slots() {
-            return Err(DeviceError::Stalled { slr: self.slr, cycles: quiet, stuck: self.waits() });
+            return Err(KernelFailure::Stalled { slr: self.slr, cycles: quiet, stuck: self.waits() }.into());
         }
         if cancel.is_set() {
             let limit = std::time::Duration::ZERO;
@@ -126,7 +127,7 @@ impl<S: AddressSpace> Clocked<S> {
 
     /// One clock cycle of everything. Gives what a register access that ends has read.
     #[inline]
-    pub(in crate::rtl) fn clock(&mut self) -> Result<Option<u32>, DeviceError> {
+    pub(crate) fn clock(&mut self) -> Result<Option<u32>, DeviceError> {
         let pins = self.model.pins_mut();
         let ended = if pins.control.rst_n != 0 {
             if let Some(memory) = &mut self.memory {
@@ -136,8 +137,9 @@ impl<S: AddressSpace> Clocked<S> {
         } else {
             None
         };
-        self.model.clock().map_err(|AssertionError { cycle, message }| DeviceError::Assertion {
-            slr: self.slr,
+        let slr = self.slr;
+        self.model.clock().map_err(|AssertionError { cycle, message }| KernelFailure::Assertion {
+            slr,
             cycle,
             message,
         })?;
@@ -148,12 +150,12 @@ impl<S: AddressSpace> Clocked<S> {
         }
     }
 
-    pub(in crate::rtl) fn protocol(&self, what: String) -> DeviceError {
+    pub(crate) fn protocol(&self, what: String) -> DeviceError {
         DeviceError::Protocol { slr: self.slr, what }
     }
 
     /// What is under way between kernel and memory, in words; empty when nothing is.
-    pub(in crate::rtl) fn bus_waits(&self) -> Vec<String> {
+    pub(crate) fn bus_waits(&self) -> Vec<String> {
         self.memory.as_ref().map(|memory| memory.waiting(self.model.pins())).unwrap_or_default()
     }
 
@@ -182,7 +184,7 @@ impl<S: AddressSpace> Clocked<S> {
     }
 
     /// Ends the waves where no error can be returned.
-    pub(in crate::rtl) fn end_waves(&mut self) {
+    pub(crate) fn end_waves(&mut self) {
         if let Err(error) = self.close_waves() {
             complain(&error);
         }

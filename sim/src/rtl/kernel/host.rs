@@ -15,7 +15,7 @@ use super::{
 use crate::{
     card::{Job, Kernel},
     memory::Profile,
-    worker::{Cancel, poisons},
+    worker::Cancel,
 };
 
 /// Cycles between two reads of the control register.
@@ -24,7 +24,7 @@ const POLL_CYCLES: u64 = 32;
 impl Kernel for RtlKernel {
     fn run(&mut self, job: &Job, cancel: &Cancel) -> Result<RunReport, DeviceError> {
         let result = self.try_run(job, cancel);
-        if result.as_ref().is_err_and(poisons) {
+        if result.as_ref().is_err_and(DeviceError::poisons) {
             self.core.end_waves(); // what led to the error is whole on disk
         }
         result

@@ -10,12 +10,12 @@ use hw::{DeviceError, Slr, card::LINE_BYTES};
 use verilator_sys::Model;
 
 use super::{
-    axi::{Memory, Space, random::Chance},
+    axi::{Memory, Space},
     options::RtlOptions,
 };
-use crate::memory::Profile;
+use crate::{chance::Chance, memory::Profile};
 
-pub(super) use clocked::Clocked;
+pub(crate) use clocked::Clocked;
 
 /// One kernel with clock, registers and memory.
 #[derive(Debug)]

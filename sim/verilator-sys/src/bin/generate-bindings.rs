@@ -1,4 +1,4 @@
-//! Writes `src/bindings.rs` from `c/trisage_model.h`. Needs libclang (Debian: libclang-dev).
+//! Writes `src/bindings.rs` from `c/trisage_model.h`. Needs libclang, which `.setup/libclang.sh` installs.
 
 use std::{path::Path, process::ExitCode};
 

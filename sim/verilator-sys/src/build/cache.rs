@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use golden::write::{Names, Scratch};
+use golden_files::write::{Names, Scratch};
 use sha2::{Digest, Sha256};
 
 use super::{BuildError, Place, at, hex};

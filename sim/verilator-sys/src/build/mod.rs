@@ -1,6 +1,7 @@
 //! Compiles the RTL into a shared library: Verilator, then g++, cached by content.
 
 mod cache;
+mod compression;
 mod process;
 mod steps;
 mod tools;
@@ -48,7 +49,20 @@ impl fmt::Display for Top {
 }
 
 /// What a model is compiled for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Variant {
     /// To find mistakes: every unknown (X, registers before reset) is filled as the model is asked to.
     Test,
@@ -58,17 +72,6 @@ pub enum Variant {
     Waves,
     /// As `Test`, and collects line and cover-point coverage.
     Coverage,
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Test => "test",
-            Self::Fast => "fast",
-            Self::Waves => "waves",
-            Self::Coverage => "coverage",
-        })
-    }
 }
 
 /// Which model is wanted. Equal specifications on equal sources give the same library.
@@ -120,7 +123,7 @@ pub enum BuildError {
     #[error("the RTL was changed while its model was compiled; try again")]
     Changed,
     /// RTL or models cannot be where they are said to be.
-    #[error("{place} {}: {error}; name another folder in {}", .path.display(), .place.variable())]
+    #[error("{place} {}: {error}; name another folder in {}", .path.display(), .place.variables())]
     Place {
         /// Which place.
         place: Place,
@@ -162,9 +165,17 @@ impl Place {
         }
     }
 
-    /// Its folder as the environment names it, or `default` of the project.
-    fn folder(self, default: &str) -> PathBuf {
-        tools::named(self.variable()).map_or_else(|| project().join(default), PathBuf::from)
+    /// Those that may name it, for messages.
+    const fn variables(self) -> &'static str {
+        match self {
+            Self::Rtl => self.variable(),
+            Self::Cache => "TRISAGE_CACHE, or in TRISAGE_HOME for tools and models",
+        }
+    }
+
+    /// Its folder as the environment names it, if it does.
+    fn named(self) -> Option<PathBuf> {
+        tools::named(self.variable()).map(PathBuf::from)
     }
 
     /// Gives an [`io::Error`] its place.
@@ -200,12 +211,13 @@ pub struct Places {
 
 impl Places {
     /// `hw/rtl`, `hw/bench` and `target/rtl-models` of the project from which this crate was compiled; the environment
-    /// variables `TRISAGE_RTL` and `TRISAGE_CACHE` name others of the first and the last, if they are not empty.
+    /// variables `TRISAGE_RTL` and `TRISAGE_CACHE` name others of the first and the last, and `TRISAGE_HOME` a folder in place
+    /// of the project for what is written, if they are not empty.
     pub fn of_project() -> Self {
         Self {
-            rtl: Place::Rtl.folder("hw/rtl"),
+            rtl: Place::Rtl.named().unwrap_or_else(|| project().join("hw/rtl")),
             bench: project().join("hw/bench"),
-            cache: Place::Cache.folder("target/rtl-models"),
+            cache: Place::Cache.named().unwrap_or_else(|| home().join("target/rtl-models")),
         }
     }
 }
@@ -214,6 +226,11 @@ impl Places {
 fn project() -> PathBuf {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     crate_dir.ancestors().nth(2).expect("the crate lies in sim/ of the project").to_owned()
+}
+
+/// Where tools and models are: what `TRISAGE_HOME` names, or the project's root.
+fn home() -> PathBuf {
+    tools::named("TRISAGE_HOME").map_or_else(project, PathBuf::from)
 }
 
 /// The library of the model that `spec` asks for, from the cache or newly made. `progress` is told in a line what takes
@@ -235,7 +252,7 @@ pub fn compile_in(places: &Places, spec: &ModelSpec, progress: &dyn Fn(&str)) ->
     let (rtl, cache) = (Place::Rtl.absolute(&places.rtl)?, Place::Cache.absolute(&places.cache)?);
     fs::read_dir(&rtl).map_err(Place::Rtl.at(&rtl))?;
     let compiler = Compiler::find()?;
-    let verilator = Verilator::find(&project())?;
+    let verilator = Verilator::find(&home())?;
     let steps = Steps { spec, rtl: &rtl, bench: &places.bench, verilator: &verilator, compiler: &compiler };
     let key = steps.key()?;
     let entry = Entry::new(&cache, &key);

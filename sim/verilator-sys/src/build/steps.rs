@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::{
     BuildError, ModelSpec, Top, Variant, at,
     cache::LIBRARY,
-    files_below, hex,
+    compression, files_below, hex,
     process::run_tool,
     tools::{Compiler, Verilator},
 };
@@ -33,6 +33,9 @@ const HEADERS: [(&str, &str); 4] = [
 
 /// Nothing but the C interface is visible from outside.
 const EXPORTS: &str = "{ global: trisage_model_*; local: *; };\n";
+
+/// Asks the C++ compiler for messages without colours, as they are read as text, whatever `CXX` asks for.
+const PLAIN: &str = "-fdiagnostics-color=never";
 
 /// C++ compilers that run at the same time.
 const JOBS: usize = 2;
@@ -59,10 +62,13 @@ impl Steps<'_> {
         for text in [&self.verilator.version, &self.compiler.version, EXPORTS] {
             add(text.as_bytes());
         }
-        let flags =
-            [self.verilator_flags(), self.cxx_flags(Speed::Fast), self.cxx_flags(Speed::Slow), self.libraries()];
+        let flags = [self.verilator_flags(), self.cxx_flags(Speed::Fast), self.cxx_flags(Speed::Slow)];
         for flag in flags.iter().flatten().chain(&self.compiler.words) {
             add(flag.as_bytes());
+        }
+        for (name, content) in self.compression() {
+            add(name.as_bytes());
+            add(content);
         }
         for (name, text) in HEADERS.iter().chain([&WRAPPER]) {
             add(name.as_bytes());
@@ -91,6 +97,10 @@ impl Steps<'_> {
         for (name, text) in HEADERS.into_iter().chain([WRAPPER, ("exports", EXPORTS)]) {
             let path = folder.join(name);
             fs::write(&path, text).map_err(at(&path))?;
+        }
+        for (name, content) in self.compression() {
+            let path = folder.join(name);
+            fs::write(&path, content).map_err(at(&path))?;
         }
 
         // Names such as rtl/fifo.sv are what the waivers match, and are short in messages.
@@ -124,7 +134,7 @@ impl Steps<'_> {
 
         let mut link = self.compiler.command();
         link.current_dir(folder).args(["-shared", "-pthread", "-o", LIBRARY, "-Wl,--version-script=exports"]);
-        link.args(objects.iter().map(|(object, _)| object)).args(self.libraries());
+        link.args(objects.iter().map(|(object, _)| object)).args(self.libraries().map(|(name, _)| name)).arg(PLAIN);
         log.run("linking the model", &mut link)?;
         made(&folder.join(LIBRARY)).map_err(|why| self.compiler.useless(&why))
     }
@@ -160,9 +170,19 @@ impl Steps<'_> {
         flags.into_iter().map(str::to_owned).collect()
     }
 
-    fn libraries(&self) -> Vec<String> {
-        let waves = self.spec.variant == Variant::Waves;
-        ["-llz4", "-lz"].into_iter().filter(|_| waves).map(str::to_owned).collect()
+    /// The files of LZ4 and zlib, which the writer of waves is compiled with and linked to.
+    fn compression(&self) -> impl Iterator<Item = compression::File> {
+        let headers = compression::HEADERS.into_iter().filter(|_| self.has_waves());
+        headers.chain(self.libraries())
+    }
+
+    /// Those of them that are linked.
+    fn libraries(&self) -> impl Iterator<Item = compression::File> {
+        compression::LIBRARIES.into_iter().filter(|_| self.has_waves())
+    }
+
+    fn has_waves(&self) -> bool {
+        self.spec.variant == Variant::Waves
     }
 
     /// The command that compiles one source, and the name of its object.
@@ -171,8 +191,9 @@ impl Steps<'_> {
         let include = self.verilator.root.join("include");
         let mut command = self.compiler.command();
         command.current_dir(folder).args(self.cxx_flags(speed)).args(&classes.defines);
-        command.arg("-I.").arg("-isystem").arg(&include).arg("-isystem").arg(include.join("vltstd"));
-        command.arg("-c").arg(source).arg("-o").arg(&object);
+        // Folders that CPATH names come after those of -I, but before those of -isystem.
+        command.arg("-I.").arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
+        command.arg("-c").arg(source).arg("-o").arg(&object).arg(PLAIN);
         (object, command)
     }
 }
@@ -265,10 +286,7 @@ impl Log<'_> {
         let mut lines: Vec<_> = said.lines().collect();
         // Errors come first; what follows is often their echo.
         lines.truncate(LINES);
-        let mut output = if lines.is_empty() { output.status.to_string() } else { lines.join("\n") };
-        if output.contains("lz4.h") || output.contains("zlib.h") {
-            output.push_str("\n(waves need the Debian packages liblz4-dev and zlib1g-dev)");
-        }
+        let output = if lines.is_empty() { output.status.to_string() } else { lines.join("\n") };
         Err(BuildError::Failed { step: step.to_owned(), output, log: self.path.to_owned() })
     }
 }

@@ -25,15 +25,15 @@ pub(super) struct Verilator {
 }
 
 impl Verilator {
-    /// The one that the environment names (`TRISAGE_VERILATOR`, `VERILATOR_ROOT`), or the one in `.tools` of the project, or
-    /// the one on PATH.
-    pub(super) fn find(project: &Path) -> Result<Self, BuildError> {
-        let pinned = project.join(".tools").join(PINNED);
+    /// The one that the environment names (`TRISAGE_VERILATOR`, `VERILATOR_ROOT`), or the one in `.tools` of `home`, or the one
+    /// on PATH.
+    pub(super) fn find(home: &Path) -> Result<Self, BuildError> {
+        let pinned = home.join(".tools").join(PINNED);
         let named_root = named("VERILATOR_ROOT").map(PathBuf::from);
         let (program, root) = if let Some(program) = named(VARIABLE) {
             (from_here(program.into()), named_root)
         } else if pinned.is_dir() {
-            (pinned.join("bin/verilator_bin"), Some(pinned.join("share/verilator")))
+            (from_here(pinned.join("bin/verilator_bin")), Some(pinned.join("share/verilator")))
         } else {
             (PathBuf::from("verilator"), named_root)
         };
