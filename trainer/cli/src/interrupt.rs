@@ -11,7 +11,11 @@
 
 use std::{
     fs,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -19,6 +23,7 @@ use std::{
 use nix::sys::signal::{SigSet, Signal};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+    flag::register_conditional_shutdown,
     iterator::{Handle, Signals},
     low_level::emulate_default_handler,
 };
@@ -62,6 +67,19 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Before [`listen`], a signal ends the process with its exit code.
+static EARLY: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on signals end the process with their exit codes: there is nothing yet that could be left. This may be called before
+/// `main`, as libraries take their time until then.
+pub(crate) fn begin() {
+    let early = EARLY.get_or_init(|| Arc::new(AtomicBool::new(true)));
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for signal in ENDING.into_iter().filter(|signal| !ignores(&status, *signal as i32)) {
+        let _ = register_conditional_shutdown(signal as i32, exit_code(signal as i32).into(), Arc::clone(early));
+    }
+}
+
 /// From now on signals end the process in order. There are no other threads yet.
 pub(crate) fn listen() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -79,6 +97,9 @@ pub(crate) fn listen() {
     let started = thread::Builder::new().name("signals".to_owned()).spawn(thread);
     // Otherwise a signal ends the process as it does everywhere.
     if let Some(handle) = started.ok().and_then(|_| told.recv().ok()) {
+        if let Some(early) = EARLY.get() {
+            early.store(false, SeqCst);
+        }
         let _ = set.thread_block();
         let _ = LISTENING.set((set, handle));
     }

@@ -4,7 +4,7 @@
 //! could not be done, 129, 130 or 143 it was ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM. A reader that closes stdout early is no
 //! error.
 
-// `allocator` alone has some.
+// `allocator` and `first` alone have some.
 #![deny(unsafe_code)]
 
 mod allocator;
@@ -13,7 +13,6 @@ mod bench;
 mod commands;
 mod ending;
 mod error;
-#[cfg(feature = "torch")]
 mod first;
 mod interrupt;
 mod options;
@@ -86,7 +85,6 @@ enum Verdict {
 
 /// Runs the command that the process was called with, and ends the process.
 fn main() -> ! {
-    #[cfg(feature = "torch")]
     first::go_back();
     interrupt::listen();
     let Cli { folder, command } = Cli::parse();

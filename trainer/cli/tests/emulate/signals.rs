@@ -115,7 +115,7 @@ fn no_moment_is_too_early_for_one() {
             let mut command = verify(&["--kernels", "model"], folder.path());
             let mut child = command.args(["--iterations", "1000000"]).spawn().unwrap();
             until(&mut child, || fs::read_dir(folder.path()).unwrap().count() > 0);
-            thread::sleep(Duration::from_millis(9 * moment));
+            thread::sleep(Duration::from_millis(20 * moment));
             signal(&child, number);
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
@@ -142,7 +142,7 @@ fn a_command_that_ignores_them_has_its_card_until_it_ends() {
         let mut command = emulate(&place, &["--kernels", "model", "--", "sh", "-c", &script]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         until(&mut child, || started.exists());
-        thread::sleep(Duration::from_millis(6 * moment));
+        thread::sleep(Duration::from_millis(20 * moment));
         for number in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
             // It may have ended.
             let _ = kill(Pid::from_raw(child.id().cast_signed()), number);

@@ -16,6 +16,31 @@ use super::{ENDING, Run, feed, finish, folder, import, names, parts, pipe, sourc
 /// More than a pipe holds, so that who writes more waits.
 const PIPE: usize = 1 << 16;
 
+/// libtorch takes most of the time until the command begins: the exit code is the same by then.
+#[test]
+fn before_the_command_begins() {
+    let folder = folder();
+    for (number, (signal, code)) in ENDING.into_iter().enumerate() {
+        let pipe = pipe(folder.path(), &number.to_string());
+        let mut command = trisage("graph inspect --graph-format edges --graph");
+        command.arg(&pipe).stdout(Stdio::null());
+        let mut run = Run::start(command);
+        let status = format!("/proc/{}/status", run.0.id());
+        let caught = || {
+            let status = fs::read_to_string(&status).unwrap_or_default();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:").map(str::to_owned));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+            ENDING.iter().all(|(signal, _)| mask >> (*signal as i32 - 1) & 1 == 1)
+        };
+        run.until("signals were its own", caught);
+        run.signal(signal);
+        let (found, said) = run.end();
+        assert_eq!(found, Some(code), "{said}");
+        // There may be nobody yet who could say so.
+        assert!(said.is_empty() || said == format!("error: interrupted by {}\n", signal.as_str()), "{said}");
+    }
+}
+
 #[test]
 fn while_a_graph_is_read() {
     let folder = folder();

@@ -43,7 +43,7 @@ use epoch::Epoch;
 use golden_files::memory::{self, Gigabytes};
 use identity::Identity;
 use pipeline::{
-    Pipeline, PipelineOptions, Transport,
+    Pipeline, PipelineError, PipelineOptions, Transport,
     ledger::{Direction, Ledger, Tally},
 };
 use resume::Resumed;
@@ -150,7 +150,7 @@ pub fn run<A: TorchAccelerator>(
         ..Session::default()
     };
     let run = Identity::new(data, settings).run();
-    let mut work = Work { data, settings, torch, checkpoints, state, run, resumed, session };
+    let mut work = Work { data, settings, torch, checkpoints, state, run, resumed, session, kept: None };
     let repaired;
     // The last epoch of a run is evaluated, and it may not have been while there were to be more of them.
     let mut unevaluated = false;
@@ -170,8 +170,10 @@ pub fn run<A: TorchAccelerator>(
         for number in begun..settings.epochs {
             let epoch = Epoch { number, data, settings };
             let figures = &mut work.session.figures;
-            let loss = epoch.train(&pipeline, torch, &losses, &mut work.state, figures, progress)?;
-            work.conclude(number + 1, loss)?;
+            match epoch.train(&pipeline, torch, &losses, &mut work.state, figures, progress) {
+                Ok(loss) => work.conclude(number + 1, loss)?,
+                Err(error) => return Err(work.give_up(error)),
+            }
         }
     } else {
         repaired = work.repair()?;
@@ -198,6 +200,16 @@ struct Work<'a, A: TorchAccelerator> {
     /// What it goes on from.
     resumed: Resumed,
     session: Session,
+    /// The end of the last epoch, where it has no checkpoint.
+    kept: Option<Kept>,
+}
+
+/// What was known at the end of an epoch without a checkpoint: it gets one if training is stopped in the next epoch.
+struct Kept {
+    parameters: Vec<Tensor>,
+    moments: Vec<[Tensor; 2]>,
+    steps: i32,
+    figures: Figures,
 }
 
 impl<A: TorchAccelerator> Work<'_, A> {
@@ -220,15 +232,52 @@ impl<A: TorchAccelerator> Work<'_, A> {
         self.session.figures.evaluation += begin.elapsed();
         let better = self.state.enter(Record { epoch, loss, accuracy });
         if !evaluated && !settings.checkpoint_every.is_some_and(|every| epoch.is_multiple_of(every)) {
-            return Ok(());
+            return self.keep();
         }
         self.session.figures.transfers = torch.accelerator().ledger().tally().map(Tally::into_owned);
-        let performance = self.performance();
+        self.remember(better)
+    }
+
+    /// Writes a checkpoint; the last epoch is the best one so far, or not.
+    fn remember(&mut self, better: bool) -> Result<(), TrainError> {
+        let (performance, torch) = (self.performance(), self.torch);
+        self.kept = None;
         if let Some(checkpoints) = &mut self.checkpoints {
             torch.compute("checkpoint", [], |[]| checkpoints.write(&self.state, &performance, better))??;
             self.session.before = Some(self.session.figures.clone());
         }
         Ok(())
+    }
+
+    /// Keeps what a checkpoint of the last epoch would need.
+    fn keep(&mut self) -> Result<(), TrainError> {
+        if self.checkpoints.is_none() {
+            return Ok(());
+        }
+        let State { model, adam, .. } = &self.state;
+        let figures = Figures {
+            transfers: self.torch.accelerator().ledger().tally().map(Tally::into_owned),
+            ..self.session.figures.clone()
+        };
+        let copy = || -> sage::Result<_> {
+            let moments = adam.moments().iter().map(|moments| moments.each_ref().map(Tensor::copy)).collect();
+            Ok(Kept { parameters: model.snapshot()?, moments, steps: adam.steps(), figures })
+        };
+        self.kept = Some(self.torch.compute("what an epoch has led to", [], |[]| copy())??);
+        Ok(())
+    }
+
+    /// Training does not go on. If it was stopped, the epochs that are done get their checkpoint; returns why it does not go on,
+    /// or why there is none.
+    fn give_up(&mut self, error: TrainError) -> TrainError {
+        let TrainError::Pipeline(PipelineError::Stopped { .. }) = error else { return error };
+        let Some(Kept { parameters, moments, steps, figures }) = self.kept.take() else { return error };
+        let State { model, adam, .. } = &mut self.state;
+        let restored = self.torch.compute("what an epoch has led to", [], |[]| model.restore(&parameters));
+        adam.resume(steps, moments);
+        self.session.figures = figures;
+        let written = restored.map_err(TrainError::from).and_then(|restored| Ok(restored?));
+        written.and_then(|()| self.remember(false)).err().unwrap_or(error)
     }
 
     /// The session is over: what it took is complete.

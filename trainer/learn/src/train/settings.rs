@@ -190,14 +190,16 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether the model fits into so many bytes, which `what` says in words: each parameter with its gradient and the optimizer's two means, and what a
-    /// layer reads and makes when every node is evaluated.
+    /// Whether the model fits into so many bytes, which `what` says in words: each parameter with its gradient and the
+    /// optimizer's two means, a copy of it and of them where some epochs have no checkpoint, and what a layer reads and makes
+    /// when every node is evaluated.
     pub(super) fn check_memory(&self, data: &Data, free: u64, what: &dyn Display) -> Result<(), TrainError> {
         let widths: Vec<u64> = self.widths(data).into_iter().map(|width| width as u64).collect();
         let parameters =
             widths.windows(2).map(|width| width[0].saturating_mul(2).saturating_add(1).saturating_mul(width[1]));
         let evaluated = widths[1..].iter().map(|width| width.saturating_mul(2 * data.graph.nodes() as u64)).max();
-        let elements = parameters.map(|parameters| parameters.saturating_mul(4)).chain(evaluated);
+        let copies = if self.eval_every == 1 || self.checkpoint_every == Some(1) { 4 } else { 7 };
+        let elements = parameters.map(|parameters| parameters.saturating_mul(copies)).chain(evaluated);
         let needed = elements.fold(0, u64::saturating_add).saturating_mul(size_of::<f32>() as u64);
         if needed <= free {
             return Ok(());

@@ -233,3 +233,26 @@ fn a_folder_is_one_runs_at_a_time() {
     drop(first);
     open(Presence::Overwrite).unwrap();
 }
+
+/// The epochs that are done get a checkpoint, also those that were to have none.
+#[test]
+fn what_is_stopped_keeps_its_whole_epochs() {
+    let _alone = alone();
+    let world = World::new();
+    for (eval_every, checkpoint_every) in [(100, None), (2, None), (100, Some(2)), (5, Some(2))] {
+        let name = |what: &str| format!("{what}-{eval_every}-{}", checkpoint_every.unwrap_or(0));
+        let settings = Settings { epochs: 6, eval_every, checkpoint_every, ..settings() };
+        train(&world, &name("whole"), Presence::Refuse, &settings).unwrap();
+        let whole = world.path(&name("whole"));
+        for stopped in [2, 4, 5] {
+            let name = name(&format!("stopped-{stopped}"));
+            stop_in(&world, stopped, &settings, &name, Presence::Refuse);
+            let history = fs::read_to_string(world.path(&name).join("history.csv")).unwrap();
+            assert_eq!(history.lines().count() as u64, stopped, "the first line, and one for each epoch that is done");
+            let done = performance(&world.path(&name));
+            assert_eq!((&done["epochs"], &done["minibatches"]), (&(stopped - 1).into(), &(5 * (stopped - 1)).into()));
+            train(&world, &name, Presence::Resume, &settings).unwrap();
+            assert_eq!(files(&world.path(&name)), files(&whole), "{name}");
+        }
+    }
+}
