@@ -420,7 +420,10 @@ fn ctrl_c_ends_a_run_in_a_sentence() {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut messages, &mut rest).unwrap();
     assert_eq!(status.code(), Some(130), "{rest}");
-    assert!(rest.starts_with("error: interrupted by SIGINT: stopped after ") && rest.ends_with(" iterations\n"), "{rest}");
+    assert!(
+        rest.starts_with("error: interrupted by SIGINT: stopped after ") && rest.ends_with(" iterations\n"),
+        "{rest}"
+    );
 }
 
 #[test]

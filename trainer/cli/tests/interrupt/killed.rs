@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Stdio};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use super::{Run, feed, finish, folder, import, names, parts, pipe, source, trisage};
+use super::{Run, folder, has_begun, importing, names, parts, pipe, source, trisage};
 
 /// A command that writes what takes a while beside `place`, and was sent a signal in the midst of it.
 fn in_the_midst(line: &str, place: &Path, name: &str, signal: Signal) -> Run {
@@ -16,7 +16,8 @@ fn in_the_midst(line: &str, place: &Path, name: &str, signal: Signal) -> Run {
         command.arg(place.join(name)).stdout(Stdio::null());
         let mut run = Run::start(command);
         let part = format!(".trisage-{}-", run.0.id());
-        let begun = || names(place).iter().any(|name| name.starts_with(&part) || !name.starts_with('.'));
+        let process = run.0.id();
+        let begun = || has_begun(place, process) || names(place).iter().any(|name| !name.starts_with('.'));
         run.until("a part was there", begun);
         run.signal(signal);
         if signal == Signal::SIGKILL {
@@ -73,22 +74,21 @@ fn of_a_data_set() {
         source(folder.path());
     }
     let place = folder();
-    let begin = |from: &TempDir, to: &str| {
-        let run = Run::start(import(from.path(), &place.path().join(to)));
-        (run, feed(&from.path().join("edges")))
-    };
-    let (killed, _edges) = begin(&dead, "data");
+    let begin = |from: &TempDir, to: &str| importing(from.path(), &place.path().join(to));
+    let killed = begin(&dead, "data");
     assert_eq!(parts(place.path()).len(), 1);
     killed.signal(Signal::SIGKILL);
     assert_eq!(killed.end().0, None);
     assert_eq!(parts(place.path()).len(), 1);
 
-    let (running, its_edges) = begin(&alive, "other");
-    let (again, edges) = begin(&next, "data");
+    let running = begin(&alive, "other");
+    running.signal(Signal::SIGSTOP);
+    let again = begin(&next, "data");
+    again.signal(Signal::SIGSTOP);
     assert_eq!(parts(place.path()).len(), 2, "those of the two that run");
-    finish(edges);
+    again.signal(Signal::SIGCONT);
     assert_eq!(again.end(), (Some(0), String::new()));
-    finish(its_edges);
+    running.signal(Signal::SIGCONT);
     assert_eq!(running.end(), (Some(0), String::new()));
     assert_eq!(names(place.path()), ["data", "other"]);
     assert!(place.path().join("other/features.npy").is_file());

@@ -9,7 +9,7 @@ mod waves;
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{Read, Write},
+    io::Read,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -117,26 +117,34 @@ fn parts(folder: &Path) -> Vec<String> {
     names(folder).into_iter().filter(|name| name.contains(".part")).collect()
 }
 
-/// A data set to import, whose edges come from the pipe `edges`.
+/// A data set that takes a while to import.
 fn source(folder: &Path) {
-    fs::write(folder.join("labels.txt"), "0\n1\n0\n").unwrap();
-    fs::write(folder.join("features.txt"), "1.0 2.0\n3.0 4.0\n5.0 6.0\n").unwrap();
-    pipe(folder, "edges");
+    const NODES: usize = 20_000;
+    const COLUMNS: usize = 300;
+    let lines = |line: &dyn Fn(usize) -> String| (0..NODES).map(|node| line(node) + "\n").collect::<String>();
+    let row = vec!["1"; COLUMNS].join(" ");
+    fs::write(folder.join("edges.txt"), lines(&|node| format!("{node} {}", (node + 1) % NODES))).unwrap();
+    fs::write(folder.join("labels.txt"), lines(&|node| (node % 3).to_string())).unwrap();
+    fs::write(folder.join("features.txt"), lines(&|_| row.clone())).unwrap();
 }
 
-/// The command that imports it into `out`.
-fn import(folder: &Path, out: &Path) -> Command {
+/// Imports it into `out`, and has begun to write there.
+fn importing(folder: &Path, out: &Path) -> Run {
     let at = |name: &str| folder.join(name).display().to_string();
-    let [edges, labels, features] = ["edges", "labels.txt", "features.txt"].map(at);
-    let mut command =
-        trisage(&format!("dataset import {edges} --graph-format edges --labels {labels} --features {features} --out"));
+    let [edges, labels, features] = ["edges.txt", "labels.txt", "features.txt"].map(at);
+    let mut command = trisage(&format!("dataset import {edges} --labels {labels} --features {features} --out"));
     command.arg(out).stdout(Stdio::null());
-    command
+    let mut run = Run::start(command);
+    let (place, process) = (out.parent().unwrap().to_owned(), run.0.id());
+    run.until("it wrote something", || has_begun(&place, process));
+    run
 }
 
-/// Writes all edges of that source.
-fn finish(mut pipe: File) {
-    pipe.write_all(b"0 1\n1 2\n2 0\n").unwrap();
+/// Whether a process has an unfinished folder there, and has it for its own.
+fn has_begun(place: &Path, process: u32) -> bool {
+    let own = format!(".trisage-{process}-");
+    let lock = |name: &String| fs::metadata(place.join(name).join("lock")).is_ok_and(|lock| lock.len() > 0);
+    names(place).iter().any(|name| name.starts_with(&own) && lock(name))
 }
 
 /// A new folder.

@@ -11,7 +11,7 @@ use std::{
 
 use nix::sys::signal::{Signal, kill, killpg};
 
-use super::{ENDING, Run, feed, finish, folder, import, names, parts, pipe, source, trisage};
+use super::{ENDING, Run, feed, folder, importing, names, parts, pipe, source, trisage};
 
 /// More than a pipe holds, so that who writes more waits.
 const PIPE: usize = 1 << 16;
@@ -69,7 +69,7 @@ fn while_a_graph_is_generated() {
         let status = format!("/proc/{}/status", run.0.id());
         let resident = || {
             let status = fs::read_to_string(&status).unwrap_or_default();
-            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:").map(str::to_owned));
+            let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:").map(str::to_owned));
             line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0)
         };
         // An edge has 8 bytes until all are drawn.
@@ -110,13 +110,11 @@ fn while_a_data_set_is_imported() {
         source(folder.path());
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
-        let run = Run::start(import(folder.path(), &place.join("data")));
-        let edges = feed(&folder.path().join("edges"));
-        assert_eq!(parts(&place).len(), 1, "the graph is written already");
+        let run = importing(folder.path(), &place.join("data"));
+        assert_eq!(parts(&place).len(), 1);
         run.signal(end.0);
         run.ends_by(end);
         assert_eq!(names(&place), [""; 0]);
-        drop(edges);
     }
 }
 
@@ -188,13 +186,11 @@ fn a_process_and_its_group_are_told_at_once() {
         source(folder.path());
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
-        let run = Run::start(import(folder.path(), &place.join("data")));
-        let edges = feed(&folder.path().join("edges"));
+        let run = importing(folder.path(), &place.join("data"));
         kill(run.process(), end.0).unwrap();
         killpg(run.process(), end.0).unwrap();
         run.ends_by(end);
         assert_eq!(names(&place), [""; 0]);
-        drop(edges);
     }
 }
 
@@ -256,8 +252,7 @@ fn a_stop_and_a_continuation_change_nothing() {
     let folder = folder();
     source(folder.path());
     let out = folder.path().join("data");
-    let run = Run::start(import(folder.path(), &out));
-    let edges = feed(&folder.path().join("edges"));
+    let run = importing(folder.path(), &out);
     let stat = format!("/proc/{}/stat", run.0.id());
     let state = || fs::read_to_string(&stat).unwrap().rsplit_once(") ").unwrap().1.chars().next();
     run.signal(Signal::SIGTSTP);
@@ -265,7 +260,6 @@ fn a_stop_and_a_continuation_change_nothing() {
         thread::sleep(Duration::from_millis(1));
     }
     run.signal(Signal::SIGCONT);
-    finish(edges);
     assert_eq!(run.end(), (Some(0), String::new()));
     assert!(out.join("features.npy").is_file());
 }

@@ -101,11 +101,6 @@ enum Content<'a> {
 
 impl<'a> Beside<'a> {
     fn open(path: &'a Path, role: Role, what: &'static str, reading: Reading, job: &Job) -> Result<Self, DatasetError> {
-        // What it holds is looked at first, and read then.
-        if !path.metadata().map_err(|error| Problem::Open(error).at(path))?.is_file() {
-            let found = "it is no file that can be read twice".to_owned();
-            return Err(Problem::Unknown { found, accepted: "a file" }.at(path));
-        }
         let (content, rows) = if let Some(mut arrays) = Arrays::of_role(path, role)? {
             let rows = graph::rows(&mut arrays)?.map(u64::from);
             (Content::Arrays(arrays), rows)
