@@ -84,13 +84,8 @@ impl Imported {
 /// # Errors
 /// The first thing that is wrong with the source, or what is in the way of the folder.
 pub fn import(path: &Path, out: &Path, options: &Options, progress: &dyn Listener) -> Result<Imported, DatasetError> {
-    // What a file holds is looked at first, and read then.
     for file in [Some(path), options.labels.as_deref(), options.features.as_deref()].into_iter().flatten() {
-        let found = file.metadata().map_err(|error| Problem::Open(error).at(file))?;
-        if !found.is_file() && !found.is_dir() {
-            let (found, accepted) = ("it can be read only once".to_owned(), "a file or a folder");
-            return Err(Problem::Unknown { found, accepted }.at(file));
-        }
+        source::check_kind(file)?;
     }
     let source = options.source.map_or_else(|| Source::of(path), Ok)?;
     if is_same(path, out) {

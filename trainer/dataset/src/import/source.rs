@@ -2,16 +2,24 @@
 
 use std::{
     fmt,
+    fs::Metadata,
     path::{Path, PathBuf},
     str::FromStr,
 };
 
-use golden_files::{Format, read::Npz, read::array_files};
+use golden_files::{
+    Format,
+    read::{Npz, array_files},
+};
 
 use super::ogb;
 use crate::{
-    Unread, arrays, arrays::file_name, error::DatasetError, error::Problem, names, names::KNOWN, names::Piece,
-    names::Role, python,
+    Unread, arrays,
+    arrays::file_name,
+    error::{DatasetError, Problem},
+    names,
+    names::{KNOWN, Piece, Role},
+    python,
 };
 
 /// What a source looks like.
@@ -51,8 +59,7 @@ impl Source {
     /// # Errors
     /// If it looks like nothing that can be imported.
     pub fn of(path: &Path) -> Result<Self, DatasetError> {
-        let metadata = path.metadata().map_err(|error| Problem::Open(error).at(path))?;
-        if !metadata.is_dir() {
+        if !check_kind(path)?.is_dir() {
             return Self::of_file(path);
         }
         let has = |name: &str| path.join(name).exists();
@@ -87,6 +94,16 @@ impl Source {
             },
         }
     }
+}
+
+/// Refuses a pipe or a device: what a file holds is looked at first, and read then.
+pub(super) fn check_kind(path: &Path) -> Result<Metadata, DatasetError> {
+    let found = path.metadata().map_err(|error| Problem::Open(error).at(path))?;
+    if found.is_file() || found.is_dir() {
+        return Ok(found);
+    }
+    let (found, accepted) = ("it can be read only once".to_owned(), "a file or a folder");
+    Err(Problem::Unknown { found, accepted }.at(path))
 }
 
 /// Why a folder cannot be imported.
